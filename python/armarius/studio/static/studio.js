@@ -206,8 +206,9 @@ const show = (page, url) => {
   saved(page);
   if (hash && $(`[id="${CSS.escape(hash.slice(1))}"]`, drawn)) $(`[id="${CSS.escape(hash.slice(1))}"]`, drawn).scrollIntoView();
   else if (!same) drawer.scrollTop = 0;
-  drawn.focus({ preventScroll: true });
+  begin();
 };
+const begin = () => ($(".answers :is(a, button)", drawn) ?? drawn).focus({ preventScroll: true });
 const saved = (page) => $("#saved").replaceChildren(...($("#saved", page)?.childNodes ?? []));
 const open = async (href) => {
   const answer = await fetch(href);
@@ -324,7 +325,7 @@ document.addEventListener("drop", async (event) => {
   $("#bring").requestSubmit();
 });
 
-const REGIONS = ["#text", "#column", "#strip", "#binder"];
+const REGIONS = ["#text", "#column", "#why", "#strip", "#binder"];
 document.addEventListener("keydown", (event) => {
   const held = event.ctrlKey || event.metaKey, key = event.key.toLowerCase();
   const typing = event.target.matches("input, textarea, select");
@@ -336,10 +337,11 @@ document.addEventListener("keydown", (event) => {
   else if (key === "escape" && drawer && !drawer.hidden) close();
   else if (key === "f8") desk ? open("/inbox") : location.assign("/inbox");
   else if (key === "f6" && desk) {
-    const at = REGIONS.findIndex((one) => $(one)?.contains(event.target));
-    const next = $(REGIONS[(at + 1) % REGIONS.length]);
-    (next === text ? next : $("a, input, summary", next))?.focus();
-  } else if (typing || held || event.altKey) done = false;
+    const at = REGIONS.findLastIndex((one) => $(one)?.contains(event.target)), back = event.shiftKey;
+    const next = $(REGIONS[back ? (Math.max(at, 0) || REGIONS.length) - 1 : (at + 1) % REGIONS.length]);
+    (next === text ? next : [...next.querySelectorAll("a, button, input, summary")].at(back ? -1 : 0))?.focus();
+  } else if (held && key === "z" && !typing) $("#saved button")?.click();
+  else if (typing || held || event.altKey) done = false;
   else if (key === "/") $("#words").focus();
   else if (key === "?") $("#keys").open ? $("#keys").close() : $("#keys").showModal();
   else done = false;
@@ -351,7 +353,7 @@ const again = async () => {
   const waits = () => $(".looking") && !$("#asked form");
   if (waits()) {
     const answer = await fetch(drawn?.dataset.url ?? location.href).catch(() => null), page = answer?.ok && parsed(await answer.text());
-    if (page && waits()) (drawn ?? $("main")).replaceChildren(...content(page));
+    if (page && waits()) (drawn ?? $("main")).replaceChildren(...content(page)), document.activeElement === drawn && begin();
   }
   setTimeout(again, 1500);
 };
