@@ -35,7 +35,6 @@ _LAST = 1 << 30  # after every chapter
 _FIRST = 96  # paragraphs asked of the core at first
 _AHEAD = 16  # rows made at once
 _SCENES = 8  # of what is found for an outline
-_WHOLE = 4_000  # code points: a definition that was cut is shown whole up to here, a longer one in its best pieces
 
 
 class RankedPassages:
@@ -103,7 +102,7 @@ class RankedPassages:
         self._above = 0.0 if alone else self._floor * 0.999
         scene = reading is not None and reading.scene is not None
         self._made = [] if ranked.outcome == "nothing found" and not scene else self.requested()
-        self._asked = {(row.path, row.paragraph) for row in self._made}  # and what came with another piece
+        self._asked = {(row.path, row.paragraph) for row in self._made}
         if not self._made:
             self.reading = None
         self._most = len(self._made) + _SCENES if plan else None
@@ -304,14 +303,7 @@ class RankedPassages:
                 continue
             if path in self.outside:
                 continue
-            rows = self._standing(document, document.paragraphs[index : index + 1], score)
-            made += rows
-            if not rows or document.kind != "code":
-                continue
-            for piece in self._rows(document, _rest(document, document.paragraphs[index]), score):
-                if (path, piece.paragraph) not in self._asked and any(map(str.isalpha, piece.text)):
-                    self._asked.add((path, piece.paragraph))
-                    made.append(piece)
+            made += self._standing(document, document.paragraphs[index : index + 1], score)
         return made
 
     def _before(self) -> Iterator[PassageRow]:
@@ -434,16 +426,3 @@ def title_of(document: Document, paragraph: Paragraph) -> str:
     if document.kind == "code":
         return ".".join(paragraph.heading_path) or document.title
     return paragraph.heading_path[-1] if paragraph.heading_path else document.title
-
-
-def _rest(document: Document, paragraph: Paragraph) -> Iterator[Paragraph]:
-    """The other pieces of a definition of code that was cut, in order, unless it is too long to be read whole."""
-    if document.kind != "code" or not paragraph.heading_path:
-        return
-    first = last = paragraph.index
-    while first and document.paragraphs[first - 1].heading_path == paragraph.heading_path:
-        first -= 1
-    while last + 1 < len(document.paragraphs) and document.paragraphs[last + 1].heading_path == paragraph.heading_path:
-        last += 1
-    if document.paragraphs[last].end - document.paragraphs[first].start <= _WHOLE:
-        yield from (block for block in document.paragraphs[first : last + 1] if block.index != paragraph.index)
