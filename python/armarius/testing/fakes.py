@@ -13,12 +13,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from armarius.codex.authored.protocol import Block, BookName, Check
+from armarius.codex.authored.protocol import BookName, Check
+from armarius.codex.authored.record_file import RecordText
 from armarius.codex.codex_json import CODEX_FILE, CodexFile, parse_codex_json
 from armarius.codex.model import Entity, Relation
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document
-from armarius.errors import CodexError, ContextWarning, DocumentSkipped, UnknownDocument, UnknownId
+from armarius.errors import ContextWarning, DocumentSkipped, UnknownDocument, UnknownId
 from armarius.graph import Graph, walk
 from armarius.graph.protocol import checked_entity, checked_relation, ordered, relation_key
 from armarius.index.source import ReadBatch, SourceChanges, is_wanted
@@ -268,7 +269,7 @@ class FakeAuthored:
         self._codex = codex
         self._profile: Mapping[str, Any] | None = None
         self._lock = threading.RLock()
-        self._books: dict[str, list[Block]] = {}
+        self._books: dict[str, str] = {}
         self._changes = 0
         self._configured = 0
 
@@ -305,7 +306,7 @@ class FakeAuthored:
 
     def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> "_MemoryRecords":
         """See `Authored`."""
-        return _MemoryRecords(self, book, frozenset(tables), check)
+        return _MemoryRecords(self, book, tables=tables, check=check)
 
     @property
     def profile_name(self) -> str:
@@ -322,73 +323,21 @@ class FakeAuthored:
             self._profile = change(self._profile)
 
 
-class _MemoryRecords:
-    """The records of one book."""
+class _MemoryRecords(RecordText):
+    """A book of records as a text in memory."""
 
-    def __init__(self, owner: FakeAuthored, book: str, tables: frozenset[str], check: Check) -> None:
-        self.name = book
-        self._owner, self._tables, self._check = owner, tables, check
-
-    def records(self) -> list[Block]:
-        """See `RecordStore`."""
-        return list(self._owner._books.get(self.name, ()))
-
-    def problems(self) -> tuple[CodexError, ...]:
-        """See `RecordStore`; always empty, because invalid records are refused."""
-        return ()
+    def __init__(self, owner: FakeAuthored, book: str, *, tables: Iterable[str], check: Check) -> None:
+        super().__init__(f"{book}.toml", tables=tables, check=check)
+        self._owner = owner
 
     def stamp(self) -> int:
         """See `RecordStore`."""
         return self._owner._changes
 
-    def add(self, table: str, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> str:
-        """See `RecordStore`."""
+    def _text(self) -> str | None:
+        return self._owner._books.get(self.name)
+
+    def _rewrite(self, change: Callable[[str], str]) -> None:
         with self._owner._lock:
-            for block in self.records():
-                if alike is not None and block.table == table and alike(block):
-                    return block.id
-            self.extend([(table, data)])
-        return str(data["id"])
-
-    def extend(self, records: Sequence[tuple[str, dict[str, Any]]], *, comment: str = "") -> None:
-        """See `RecordStore`."""
-        with self._owner._lock:
-            blocks = self.records()
-            keys = {(block.table, block.id) for block in blocks}
-            for table, data in records:
-                if (table, data["id"]) in keys:
-                    raise CodexError(f"{self.name}: there is a {table} with the id {data['id']!r} already")
-                keys.add((table, data["id"]))
-                blocks.append(self._block(table, data))
-            self._keep(blocks)
-
-    def replace(self, table: str, data: dict[str, Any]) -> None:
-        """See `RecordStore`."""
-        with self._owner._lock:
-            blocks = self.records()
-            blocks[self._find(table, data["id"])] = self._block(table, data)
-            self._keep(blocks)
-
-    def remove(self, table: str, id_: str) -> None:
-        """See `RecordStore`."""
-        with self._owner._lock:
-            blocks = self.records()
-            del blocks[self._find(table, id_)]
-            self._keep(blocks)
-
-    def _find(self, table: str, id_: str) -> int:
-        for at, block in enumerate(self.records()):
-            if (block.table, block.id) == (table, id_):
-                return at
-        raise KeyError(id_)
-
-    def _block(self, table: str, data: dict[str, Any]) -> Block:
-        block = Block("", 0, table, {key: value for key, value in data.items() if value is not None}, "", data["id"])
-        wrong = f"no table {table}" if table not in self._tables else self._check(block)
-        if wrong:
-            raise CodexError(f"{self.name}: {table} {data['id']!r}: {wrong}")
-        return block
-
-    def _keep(self, blocks: list[Block]) -> None:
-        self._owner._books[self.name] = blocks
-        self._owner._changes += 1
+            self._owner._books[self.name] = change(self._text() or "")
+            self._owner._changes += 1
