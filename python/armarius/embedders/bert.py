@@ -13,11 +13,11 @@ the caller must have compared their SHA-256.
 
 import hashlib
 import importlib.util
-import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -464,9 +464,7 @@ class PackedModel:
 
     def embedder(self, path: Path, threads: int | None) -> TransformerEmbedder:
         """The embedder of these weights, which were read from `path`."""
-        from tokenizers import Tokenizer
-
-        tokens = Tokens(Tokenizer.from_str(json.dumps(self.tokenizer())), _MAX_LENGTH)
+        tokens = Tokens(self._tokenizer(), _MAX_LENGTH)
         settings = Settings(_MAX_LENGTH, "mean", normalise=True, prompts=EmbeddingPrompts("query: ", "passage: "))
         forward = encoder(ModelFolder(path.parent), path, self.shape, self.weights(), threads)
         model = hashlib.sha256(self._data).hexdigest()
@@ -510,35 +508,16 @@ class PackedModel:
             part *= blocks["scale"].astype(np.float32)[:, None]
         return out.reshape(rows, columns)
 
-    def tokenizer(self) -> dict[str, object]:
-        """The content of `tokenizer.json`: XLM-RoBERTa's unigram model, with begin and end tokens around a text."""
+    def _tokenizer(self) -> Any:  # noqa: ANN401 - it has no types
+        """XLM-RoBERTa's unigram model, with begin and end tokens around a text."""
+        from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+
         first, last = self.pieces[self._begin][0], self.pieces[self._end][0]
-        begin, end = ({"SpecialToken": {"id": piece, "type_id": 0}} for piece in (first, last))
-        text, two = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
-        spaces: dict[str, object] = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
-        special = {first: self._begin, last: self._end}
-        return {
-            "version": "1.0",
-            "truncation": None,
-            "padding": None,
-            "added_tokens": [],
-            "normalizer": {
-                "type": "Sequence",
-                "normalizers": [
-                    {"type": "NFKC"},
-                    {"type": "Replace", "pattern": {"Regex": "\\s+"}, "content": " "},
-                    {"type": "Strip", "strip_left": True, "strip_right": True},
-                ],
-            },
-            "pre_tokenizer": spaces,
-            "post_processor": {
-                "type": "TemplateProcessing",
-                "single": [begin, text, end],
-                "pair": [begin, text, end, two, end],
-                "special_tokens": {
-                    piece: {"id": piece, "ids": [number], "tokens": [piece]} for piece, number in special.items()
-                },
-            },
-            "decoder": spaces,
-            "model": {"type": "Unigram", "unk_id": self._unknown, "vocab": self.pieces, "byte_fallback": False},
-        }
+        made = Tokenizer(models.Unigram(self.pieces, unk_id=self._unknown))
+        spaces = normalizers.Replace(Regex(r"\s+"), " ")
+        made.normalizer = normalizers.Sequence([normalizers.NFKC(), spaces, normalizers.Strip()])
+        made.pre_tokenizer = pre_tokenizers.Metaspace()
+        made.post_processor = processors.TemplateProcessing(
+            single=f"{first} $A {last}", special_tokens=[(first, self._begin), (last, self._end)]
+        )
+        return made
