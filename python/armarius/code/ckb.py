@@ -7,8 +7,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -48,30 +47,29 @@ class McpProcess:
 
     def __init__(self, command: str, args: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout: float) -> None:
         try:
-            import mcp  # noqa: F401
+            from anyio.from_thread import start_blocking_portal
+            from mcp import ClientSession, StdioServerParameters
+            from mcp.client.stdio import stdio_client
         except ImportError:
             raise MissingExtra("asking CKB", "code") from None
+        # CKB answers tools that it does not list; the SDK warns of that on stderr
+        logging.getLogger("client").addHandler(logging.NullHandler())
         self.timeout = timeout
-        self.pid: int | None = None
         self._stderr: deque[bytes] = deque()
-        self._loop = asyncio.new_event_loop()
-        self._stop = asyncio.Event()
-        self._ready: Future[Any] = Future()
-        self._session: Any = None
-        self._launch = (command, list(args), str(cwd), dict(env))
-        self._thread = threading.Thread(target=self._run, name="armarius-mcp", daemon=True)
-        self._thread.start()
+        server = StdioServerParameters(command=command, args=list(args), cwd=str(cwd), env=dict(env))
         try:
-            self._session = self._ready.result(timeout * 2)
-        except (TimeoutError, TimedOut):
-            self.close()
-            raise TimedOut(f"no handshake within {timeout:g} s") from None
-        except Disconnected as error:
-            self.close()
-            raise self._gone(error) from None
-        except BaseException:
-            self.close()
-            raise
+            with ExitStack() as stack:
+                self._portal = stack.enter_context(start_blocking_portal(name="armarius-mcp"))
+                read_end, write_end = os.pipe()
+                threading.Thread(target=self._drain, args=(read_end,), daemon=True).start()
+                errors = stack.enter_context(os.fdopen(write_end, "w"))
+                enter = self._portal.wrap_async_context_manager
+                read, write = stack.enter_context(enter(stdio_client(server, errlog=errors)))
+                self._session = stack.enter_context(enter(ClientSession(read, write)))
+                self._portal.call(asyncio.wait_for, self._session.initialize(), timeout)
+                self._stack = stack.pop_all()
+        except Exception as error:  # noqa: BLE001 - the SDKs raise different classes, nested in groups
+            raise self._failure(error) from None
 
     def call_many(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
         """The text of each answer, in order.
@@ -83,28 +81,28 @@ class McpProcess:
         for tool, arguments in calls:
             if (size := len(json.dumps(arguments))) > REQUEST_CAP:
                 raise ValueError(f"a request of {size} bytes to {tool} is above the cap of {REQUEST_CAP}")
-        if not self._thread.is_alive():
-            raise self._gone("the server has ended")
-        future = asyncio.run_coroutine_threadsafe(self._call_many(calls), self._loop)
         try:
-            return future.result()
-        except (ExceptionGroup, CancelledError) as error:
-            cause = _plain(error)
-            raise (cause if isinstance(cause, TimedOut) else self._gone(cause)) from None
+            return self._portal.call(self._call_many, calls)
+        except Exception as error:  # noqa: BLE001 - likewise
+            raise self._failure(error) from None
 
-    def _gone(self, error: object) -> Disconnected:
-        # The last informative line of the server's stderr
+    def _failure(self, error: BaseException) -> Exception:
+        """The cause in nested exception groups: `TimedOut`, or `Disconnected` with the last line that tells why."""
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if isinstance(error, TimedOut):
+            return error
+        if isinstance(error, TimeoutError):
+            return TimedOut(f"no handshake within {self.timeout:g} s")
         lines = [line for line in b"".join(self._stderr).decode("utf-8", "replace").splitlines() if line.strip()]
         telling = [line for line in lines if "panic" in line or "error" in line.lower()]
         tail = (telling or lines or [""])[-1][:200]
-        return Disconnected(f"{error or 'the server has ended'}{f' ({tail})' if tail else ''}")
+        return Disconnected(f"{type(error).__name__}: {error}{f' ({tail})' if tail else ''}")
 
     def close(self) -> None:
         """Stop the server: end of input, then termination, then kill, each bounded by the SDK. Idempotent."""
-        if self._thread.is_alive():
-            with suppress(RuntimeError):  # the loop has ended: the server closed the connection
-                self._loop.call_soon_threadsafe(self._stop.set)
-            self._thread.join(15)
+        with suppress(Exception):  # the server closed the connection
+            self._stack.close()
 
     async def _call_many(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
         answers: list[str] = [""] * len(calls)
@@ -124,45 +122,7 @@ class McpProcess:
             result = await asyncio.wait_for(self._session.call_tool(tool, arguments), self.timeout)
         except TimeoutError:
             raise TimedOut(f"no answer to {tool} within {self.timeout:g} s") from None
-        except Exception as error:  # noqa: BLE001 - the SDKs raise different classes, nested in groups
-            raise Disconnected(f"{type(error).__name__}: {error}") from None
         return "".join(getattr(part, "text", "") or "" for part in result.content)
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        try:
-            self._loop.run_until_complete(self._serve())
-        except BaseException as error:  # noqa: BLE001 - groups of SDK exceptions; raised in the waiting thread
-            if not self._ready.done():
-                self._ready.set_exception(_plain(error))
-        finally:
-            if not self._ready.done():
-                self._ready.set_exception(Disconnected("the server ended during the handshake"))
-            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
-            self._loop.close()
-
-    async def _serve(self) -> None:
-        from mcp import ClientSession, StdioServerParameters
-        from mcp.client.stdio import stdio_client
-
-        # CKB answers tools that it does not list; the SDK warns of that on stderr
-        logging.getLogger("client").addHandler(logging.NullHandler())
-        command, args, cwd, env = self._launch
-        server = StdioServerParameters(command=command, args=args, cwd=cwd, env={**_inherited(), **env})
-        read_end, write_end = os.pipe()
-        drain = threading.Thread(target=self._drain, args=(read_end,), daemon=True)
-        drain.start()
-        try:
-            with os.fdopen(write_end, "w") as errors:
-                before = _children()
-                async with stdio_client(server, errlog=errors) as (read, write):
-                    self.pid = next(iter(_children() - before), None)
-                    async with ClientSession(read, write) as session:
-                        await asyncio.wait_for(session.initialize(), self.timeout)
-                        self._ready.set_result(session)
-                        await self._stop.wait()
-        finally:
-            self._stop.set()
 
     def _drain(self, descriptor: int) -> None:
         """Read stderr to its end and keep its tail: a full pipe would block the server."""
@@ -173,30 +133,6 @@ class McpProcess:
                 kept += len(self._stderr[-1])
                 while kept - len(self._stderr[0]) >= _TAIL:
                     kept -= len(self._stderr.popleft())
-
-
-def _inherited() -> dict[str, str]:
-    return {name: value for name in ("HOME", "PATH", "USERPROFILE", "SYSTEMROOT") if (value := os.environ.get(name))}
-
-
-def _children() -> set[int]:
-    """Process ids of our child processes on Linux; empty elsewhere."""
-    try:
-        listed = Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text()
-    except OSError:
-        return set()
-    return {int(pid) for pid in listed.split()}
-
-
-def _plain(error: BaseException) -> BaseException:
-    """The cause in nested exception groups, as Disconnected or TimedOut."""
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]
-    if isinstance(error, TimeoutError):
-        return TimedOut("no handshake in time")
-    if isinstance(error, Disconnected | TimedOut):
-        return error
-    return Disconnected(f"{type(error).__name__}: {error}")
 
 
 _LITTER: dict[str, Callable[..., bool]] = {".ckb": remove_folder, ".codecartographer_cache.json": remove_file}
@@ -278,11 +214,6 @@ class CkbSource:
             for name in self._litter:
                 with suppress(OSError):
                     _LITTER[name](self.root / name, below=self.root)
-
-    @property
-    def pid(self) -> int | None:
-        """Process id of the running server, if it can be found."""
-        return self._process.pid if self._process else None
 
     def symbols(self) -> Sequence[str]:
         """Ids of the symbols that the server lists."""
