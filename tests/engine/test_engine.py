@@ -17,7 +17,6 @@ from armarius.errors import (
     ScopeViolation,
 )
 from armarius.index.project_index import ProjectIndex
-from armarius.lorebooks.activation import BookSearch
 from armarius.prompt.profile import LayerBudget
 from armarius.requests import AssembleRequest
 from armarius.testing import FixedCounter
@@ -112,7 +111,6 @@ def test_a_verb_of_a_part_shows_what_the_part_says_of_it(engine):
         assert inspect.getdoc(getattr(engine, name)) == inspect.getdoc(done)
     for name, done in {
         "subgraph": CodeIndex.subgraph,
-        "active": BookSearch.active,
         "similar": ProjectRecall.similar,
         "reembed": ProjectRecall.reembed,
     }.items():  # of doors

@@ -299,22 +299,14 @@ class BookSearch:
     def active(
         self,
         *,
-        messages: Sequence[object] = (),
-        text: str = "",
         story: str | tuple[str, Sequence[str]] = "",
         books: Sequence[str] | None = None,
-        settings: Mapping[str, Any] | None = None,
-        turn: int | None = None,
         rolls: Sequence[float] = (),
         state: State | None = None,
         character: str = "",
         user: str = "",
-        trigger: str = "normal",
-        tags: Sequence[str] = (),
-        sources: Mapping[str, str] | None = None,
-        greeting: int | None = None,
         model: str | None = None,
-        budget: int | None = None,
+        **question: Any,  # noqa: ANN401 - as `scan_of` takes them
     ) -> Activation:
         """See `armarius.ContextEngine.active`."""
         if books is None:
@@ -328,22 +320,13 @@ class BookSearch:
         else:
             searched_story = story
         cast = cast_of(chosen)
-        counter = TokenCounter.for_model(model) if model else TokenCounter.estimate()
         scan = scan_of(
-            messages=messages,
-            text=text,
             story=searched_story,
-            settings=settings,
-            turn=turn,
             character=character or next(iter(cast.values()), ""),
             cast={} if character else cast,
             user=user or self.user,
-            trigger=trigger,
-            tags=tags,
-            sources=sources,
-            greeting=greeting,
-            count=counter.count,
-            budget=budget,
+            count=(TokenCounter.for_model(model) if model else TokenCounter.estimate()).count,
+            **question,
         )
         return self.activator.search(chosen, scan, rolls=rolls, state=state)
 
