@@ -1,6 +1,5 @@
 """`CodeSource`, the protocol of sources of references; an `index.scip`, read directly; which files have changed."""
 
-import contextlib
 import hashlib
 import json
 import os
@@ -75,7 +74,7 @@ def baseline(
             suspicious.add(path)
     files = {path: "" if path in suspicious else digest(root / path, below=root) for path in documents}
     if made is not None:
-        with contextlib.suppress(StoreError):  # an unwritable cache only means hashing again
+        with suppress(StoreError):  # an unwritable cache only means hashing again
             write_manifest(manifest, index, files)
     return files
 
@@ -134,11 +133,6 @@ class BatchSource(Protocol):
         """One list for each id, in order."""
 
 
-@runtime_checkable
-class _WholeSource(Protocol):
-    def occurrences(self) -> _core.Occurrences: ...
-
-
 def collect(source: CodeSource) -> _core.Occurrences:
     """Query a source for all listed symbols and for ids derived from the results.
 
@@ -150,7 +144,6 @@ def collect(source: CodeSource) -> _core.Occurrences:
     listed = [symbol for symbol in dict.fromkeys(source.symbols()) if _core.is_symbol(symbol)]
     tool = source.name
     rows = _rows(source, listed)
-    require_within({row.path for row in rows}, source.root)
     derived = _checked(_core.Occurrences.from_rows(tool, rows), source.root).companions(source.root)
     names = set(listed)
     rows += _rows(source, [symbol for symbol in derived if symbol not in names])
@@ -169,19 +162,7 @@ def _rows(source: CodeSource, symbols: Sequence[str]) -> list[_core.Occurrence]:
     ]
 
 
-def require_within(paths: Iterable[str], root: Path) -> None:
-    """Refuse an index with files outside the project, because its documents are read and quoted.
-
-    Raises:
-        SourceUnavailable: `untrusted`; names the path.
-    """
-    resolved = root.resolve()
-    for path in paths:
-        if not is_file_within(resolved, path):
-            raise SourceUnavailable("untrusted", f"the index describes {path!r}, which is no file of the project")
-
-
-def build_graph(source: CodeSource) -> _core.CodeGraph:
+def build_graph(source: "CodeSource | ScipSource") -> _core.CodeGraph:
     """Build the graph of a source.
 
     A reference in a class header is `inherits`, on an import line `imports`, before an opening bracket `calls`,
@@ -189,43 +170,33 @@ def build_graph(source: CodeSource) -> _core.CodeGraph:
     reference is read from the text for Python, from the index for other languages; a guess is marked heuristic.
 
     Args:
-        source: A `CodeSource`; `occurrences()`, if it has that, replaces single queries.
+        source: An index file, or a source that answers queries.
 
     Raises:
         SourceUnavailable: The source failed, or names a file outside the project.
 
     Cost: the queries of the source, plus one pass over its files in the core without the GIL.
     """
-    occurrences = source.occurrences() if isinstance(source, _WholeSource) else collect(source)
-    require_within(occurrences.documents(), source.root)
+    occurrences = source.occurrences() if isinstance(source, ScipSource) else collect(source)
     return _core.CodeGraph(_checked(occurrences, source.root), source.root)
 
 
 def _checked(occurrences: _core.Occurrences, root: Path) -> _core.Occurrences:
-    """Refuse paths outside the project and special files, which the core would read; missing files are fine.
+    """Refuse an index with files outside the project, special or large ones: the core reads and prompts quote them.
 
-    The core opens by path, so a file replaced by a link after this check is followed.
+    Missing files are fine. The core opens by path, so a file replaced by a link after this check is followed.
+
+    Raises:
+        SourceUnavailable: `untrusted`, or `stale` for a large file; names the path.
     """
+    resolved = root.resolve()
     for path in occurrences.documents():
-        if not _is_readable(root, path):
-            raise SourceUnavailable("stale", f"the index names {path!r}, which is no source file inside the project")
+        if not is_file_within(resolved, path):
+            raise SourceUnavailable("untrusted", f"the index describes {path!r}, which is no file of the project")
+        with suppress(OSError):  # gone
+            if (root / path).stat().st_size > MAX_SOURCE_BYTES:
+                raise SourceUnavailable("stale", f"the index describes {path!r}, which is larger than source code")
     return occurrences
-
-
-def _is_readable(root: Path, path: str) -> bool:
-    try:
-        place = root / path
-        info = stat_of(place, below=root)
-        if info is None or refusal(info) == "symbolic link":
-            place = place.resolve()
-            if not place.is_relative_to(root.resolve()):
-                return False
-            if not place.exists():
-                return True  # gone
-            info = place.stat()  # a link to another file of the project
-        return not refusal(info) and info.st_size <= MAX_SOURCE_BYTES
-    except (OSError, ValueError, RuntimeError):  # a loop of links, an invalid name
-        return False
 
 
 class ScipSource:
@@ -256,17 +227,6 @@ class ScipSource:
             raise SourceUnavailable("no_index", f"{self.index}: {error.strerror or error}") from None
         except ValueError as error:
             raise SourceUnavailable("crashed", f"the index cannot be read: {error}; build it again") from None
-
-    def symbols(self) -> Sequence[str]:
-        """Ids of all symbols, also outside the project, without locals and parameters."""
-        return self._occurrences.symbols()
-
-    def references(self, symbol: str, /) -> Sequence[Reference]:
-        """Every occurrence of `symbol`; () when unknown. Cost: O(occurrences)."""
-        return [
-            Reference(ref.path, ref.line, ref.column, ref.end_column, ref.is_definition)
-            for ref in self._occurrences.references(symbol)
-        ]
 
     def occurrences(self) -> _core.Occurrences:
         """All occurrences of all symbols."""
