@@ -73,8 +73,7 @@ def scan_of(
         ContractError: An argument of the wrong kind; names it.
     """
     for name, value in (("text", text), ("character", character), ("user", user), ("trigger", trigger)):
-        if not isinstance(value, str):
-            raise ContractError(f"{name}: expected a text, got {type(value).__name__}")
+        strict_text(name, value)
     _check_named("settings", settings)
     for name, values in (("cast", cast), ("sources", sources)):
         _check_named(name, values, texts=True)
@@ -109,9 +108,8 @@ def _check_named(field: str, mapping: object, *, texts: bool = False) -> None:
         return
     if not isinstance(mapping, Mapping) or not all(isinstance(name, str) for name in mapping):
         raise ContractError(f"{field}: expected names and values, got {shown(mapping)}")
-    wrong = next((name for name, value in mapping.items() if texts and not isinstance(value, str)), None)
-    if wrong is not None:
-        raise ContractError(f"{field}[{shown(wrong)}]: expected a text, got {shown(mapping[wrong])}")
+    for name, value in mapping.items() if texts else ():
+        strict_text(f"{field}[{shown(name)}]", value)
 
 
 def _checked_story(story: object) -> tuple[str, Sequence[str]] | None:

@@ -6,7 +6,6 @@ docs/lorebooks.md.
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,6 +13,7 @@ from typing import Final
 
 from armarius.arguments import Bounds, Turn
 from armarius.codex.cards import one_line, tidy, without_later
+from armarius.deadline import Recent
 from armarius.documents.data import NOBODY
 from armarius.headings import DEFAULT_LANGUAGE, FRAMES, HeadingKey, Language, Reason, frame, heading
 from armarius.lorebooks.activation import BookSearch, ConstantEntries, cast_of, constant_entries, scan_of
@@ -132,9 +132,7 @@ class LoreSearch:
         self.asked = BookSearch(books, user=user)
         self._count = TokenCounter.estimate().count
         self._lock = threading.Lock()
-        self._last: OrderedDict[int, tuple[FetchRequest, ActiveLore]] = (
-            OrderedDict()
-        )  # the request is held: its id stays
+        self._last = Recent[tuple[FetchRequest, ActiveLore]](_REQUESTS)  # the request is held: its id stays
         self._standing: tuple[tuple[Book, ...], ConstantEntries] | None = None
 
     def of(self, request: FetchRequest) -> ActiveLore:
@@ -144,13 +142,10 @@ class LoreSearch:
         and the user's words.
         """
         with self._lock:
-            kept = self._last.get(id(request))
-            if kept is not None:
+            if (kept := self._last.get(id(request))) is not None:
                 return kept[1]
             looked = self._looked(request)
-            self._last[id(request)] = (request, looked)
-            while len(self._last) > _REQUESTS:
-                self._last.popitem(last=False)
+            self._last.keep(id(request), (request, looked))
             return looked
 
     def _looked(self, request: FetchRequest) -> ActiveLore:

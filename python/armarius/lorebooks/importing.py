@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import armarius.doors as doors
 from armarius.arguments import ProfileName
@@ -138,6 +138,25 @@ class ImportReport:
         }
 
 
+class ImportOptions(TypedDict, total=False):
+    """Options of an import.
+
+    Attributes:
+        name: Name of the file, if bytes are given.
+        profile: Profile of the activation rules; None is the one chosen before, else that of the format.
+        updates: Id of the book to update; "" detects it. The previous original stays in the folder of the book as
+            `original.1`.
+        theirs: Edits to replace by the values of the file, of this or an earlier import: entry ids, `entry.field` such
+            as `2.text`, or `all` for every conflict of this import. All other edits stay. A named entry that the file
+            does not have is deleted.
+    """
+
+    name: str
+    profile: ProfileName | None
+    updates: str
+    theirs: Sequence[str]
+
+
 class Importing:
     """`engine.importing`: lorebooks, cards, modules, vaults and exports into the project.
 
@@ -153,38 +172,16 @@ class Importing:
     def __repr__(self) -> str:
         return f"<importing into {self._books!r}: preview(file), add(file)>"
 
-    def preview(
-        self,
-        source: bytes | str | PathLike[str],
-        *,
-        name: str = "",
-        profile: ProfileName | None = None,
-        updates: str = "",
-        theirs: Sequence[str] = (),
-    ) -> ImportReport:
+    def preview(self, source: bytes | str | PathLike[str], **options: Unpack[ImportOptions]) -> ImportReport:
         """The report of `add`, without writing. Arguments and errors are those of `add`."""
-        return self._report(source, name, profile, updates, theirs)[0]
+        return self._report(source, **options)[0]
 
-    def add(
-        self,
-        source: bytes | str | PathLike[str],
-        *,
-        name: str = "",
-        profile: ProfileName | None = None,
-        updates: str = "",
-        theirs: Sequence[str] = (),
-    ) -> ImportReport:
+    def add(self, source: bytes | str | PathLike[str], **options: Unpack[ImportOptions]) -> ImportReport:
         """Import a book; a newer version of an existing book updates it under its id.
 
         Args:
             source: A path, or the bytes of a file; a folder of notes is a vault.
-            name: Name of the file, if bytes are given.
-            profile: Profile of the activation rules; None is the one chosen before, else that of the format.
-            updates: Id of the book to update; "" detects it. The previous original stays in the folder of the book as
-                `original.1`.
-            theirs: Edits to replace by the values of the file, of this or an earlier import: entry ids, `entry.field`
-                such as `2.text`, or `all` for every conflict of this import. All other edits stay. A named entry that
-                the file does not have is deleted.
+            options: See `ImportOptions`.
 
         Raises:
             UnknownId: There is no book `updates`, or no edit that `theirs` names.
@@ -193,7 +190,7 @@ class Importing:
 
         Cost: linear in the size of the file; two durable writes.
         """
-        report, data = self._report(source, name, profile, updates, theirs)
+        report, data = self._report(source, **options)
         if report.kind == "same":
             return replace(report, kept=True)
         return replace(report, book=self._books.put(report.book, data), kept=True)
@@ -201,10 +198,11 @@ class Importing:
     def _report(
         self,
         source: bytes | str | PathLike[str],
-        name: str,
-        profile: ProfileName | None,
-        updates: str,
-        theirs: Sequence[str],
+        *,
+        name: str = "",
+        profile: ProfileName | None = None,
+        updates: str = "",
+        theirs: Sequence[str] = (),
     ) -> tuple[ImportReport, bytes]:
         if profile is not None:
             profile = checked_profile(profile)
