@@ -117,13 +117,7 @@ class Transaction:
         self.row = ProjectRow(*self.rows(row_query("{s}") + " FOR UPDATE", (self._project,))[0])
 
     def next(self) -> int:
-        """The generation of what is written in this transaction; the first call takes it.
-
-        Raises:
-            StoreError: It only reads.
-        """
-        if not self.writes:
-            raise StoreError("written while reading")
+        """The generation of what is written in this transaction; the first call takes it."""
         if not self.taken:
             query = (
                 "UPDATE {s}.projects SET generation = generation + 1, token = %s, touched = now() WHERE project = %s "
@@ -142,8 +136,6 @@ class Transaction:
 
     def stir(self) -> int:
         """Vectors change, which is no generation: nobody's texts are other ones. The number of this change."""
-        if not self.writes:
-            raise StoreError("written while reading")
         if not self._stirred:
             self._stirred = True
             self.row = replace(self.row, vectors=self.row.vectors + 1)
