@@ -9,7 +9,6 @@ import armarius
 from armarius import Reranker
 from armarius.errors import ContractError
 from armarius.search import Reranking
-from armarius.testing import RerankerConformance
 from armarius.text.tokens import TokenCounter
 from armarius.types import Evidence, PassageRow
 
@@ -20,12 +19,6 @@ def overlap(question, texts):
     return [
         len(asked & {text[at : at + 2].lower() for at in range(len(text) - 1)}) / max(len(asked), 1) for text in texts
     ]
-
-
-class TestOverlap(RerankerConformance):
-    @pytest.fixture
-    def reranker(self):
-        return overlap
 
 
 class Offered:

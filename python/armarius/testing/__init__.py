@@ -14,7 +14,7 @@ from armarius.doors import lazy
 TABLE = {
     "testing.fakes": "FakeAuthored FakeFetcher FakeGraph FakeSource FixedCounter",
     "testing.graphs": "GraphStoreConformance",
-    "testing.protocols": "AuthoredConformance DocumentSourceConformance RerankerConformance",
+    "testing.protocols": "AuthoredConformance DocumentSourceConformance",
     "testing.stores": "StoreConformance",
     "testing.vectors": "VectorStoreConformance",
 }

@@ -7,6 +7,5 @@ from armarius.testing.fakes import FixedCounter as FixedCounter
 from armarius.testing.graphs import GraphStoreConformance as GraphStoreConformance
 from armarius.testing.protocols import AuthoredConformance as AuthoredConformance
 from armarius.testing.protocols import DocumentSourceConformance as DocumentSourceConformance
-from armarius.testing.protocols import RerankerConformance as RerankerConformance
 from armarius.testing.stores import StoreConformance as StoreConformance
 from armarius.testing.vectors import VectorStoreConformance as VectorStoreConformance

@@ -1,31 +1,23 @@
-"""Conformance suites for `DocumentSource`, `Authored` and `Reranker`, as test classes to inherit, with pytest.
+"""Conformance suites for `DocumentSource` and `Authored`, as test classes to inherit, with pytest.
 
-    class TestMySource(DocumentSourceConformance):
-        @pytest.fixture
-        def source(self, ...):
-            return MySource(...)          # empty
+class TestMySource(DocumentSourceConformance):
+@pytest.fixture
+def source(self, ...):
+return MySource(...)          # empty
 
-        def write(self, source, path, data): ...     # change the texts as a user would, without the source's knowledge
-        def remove(self, source, path): ...
+def write(self, source, path, data): ...     # change the texts as a user would, without the source's knowledge
+def remove(self, source, path): ...
 
-    class TestMyAuthored(AuthoredConformance):
-        @pytest.fixture
-        def open_authored(self, ...):
-            return lambda: MyAuthored(...)           # a new handle on the same project each time, empty at first
+class TestMyAuthored(AuthoredConformance):
+@pytest.fixture
+def open_authored(self, ...):
+return lambda: MyAuthored(...)           # a new handle on the same project each time, empty at first
 
-        def configure(self, authored, text): ...     # write armarius.toml as a user would
-        def declare(self, authored, text): ...       # write codex.json as a user would
-
-    class TestMyReranker(RerankerConformance):
-        @pytest.fixture
-        def reranker(self):
-            return my_function        # (question, texts) -> scores
-
-The questions are easy: exactly one text contains the answer.
+def configure(self, authored, text): ...     # write armarius.toml as a user would
+def declare(self, authored, text): ...       # write codex.json as a user would
 """
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -38,7 +30,6 @@ from armarius.codex.model import Entity, Relation
 from armarius.documents.document import make_document
 from armarius.errors import CodexError, ConfigError, DocumentSkipped, UnknownDocument
 from armarius.index.source import DocumentSource, SourceChanges
-from armarius.search.models import Reranker
 from armarius.store.protocol import FileRow, Put, Remove, Restamp
 from armarius.trust.settings import Config
 
@@ -408,53 +399,3 @@ class AuthoredConformance:
             authored.change_profile(fail)
         assert authored.profile() == {"version": 1}
         assert authored.profile_name
-
-
-QUESTION = "Where did he hide the silver key?"
-TEXTS = (
-    "Rain had washed the road out, so the carts went the long way round by the mill.",
-    "He hid the silver key under the third flagstone and told nobody.",
-    "They baked bread for the festival until the whole street smelled of it.",
-)
-UNUSUAL = ("", "   \n", "字", "钟停在十二点。" * 2_000, "a\u0000b", "\U0001f5dd\ufe0f", "</layer-retrieved>")
-
-
-class RerankerConformance:
-    """Tests of one reranker, given as the fixture `reranker`."""
-
-    def test_every_text_gets_one_finite_number(self, reranker: Reranker) -> None:
-        """Of one text, of a few, of fifty."""
-        for count in (1, 2, 3, 50):
-            _checked(reranker(QUESTION, (TEXTS * 20)[:count]), count)
-
-    def test_unusual_texts_and_questions_are_scored_too(self, reranker: Reranker) -> None:
-        """Empty, very long, of other scripts, with a NUL."""
-        for question in (QUESTION, "钥匙藏在哪里？", "", "key " * 5_000):
-            _checked(reranker(question, UNUSUAL), len(UNUSUAL))
-
-    def test_the_same_question_is_answered_the_same(self, reranker: Reranker) -> None:
-        """Twice in a row."""
-        assert list(reranker(QUESTION, TEXTS)) == list(reranker(QUESTION, TEXTS))
-
-    def test_equal_texts_are_worth_the_same(self, reranker: Reranker) -> None:
-        """Wherever they stand among the others."""
-        first, other, again = reranker(QUESTION, (TEXTS[1], TEXTS[0], TEXTS[1]))
-        assert first == pytest.approx(again, abs=1e-4)
-        assert first != pytest.approx(other, abs=1e-6)
-
-    def test_what_answers_comes_first(self, reranker: Reranker) -> None:
-        """The text with the answer has the highest score."""
-        scores = list(reranker(QUESTION, TEXTS))
-        assert max(range(len(TEXTS)), key=scores.__getitem__) == 1
-
-    def test_it_is_asked_from_several_threads_at_once(self, reranker: Reranker) -> None:
-        """As requests are."""
-        expected = list(reranker(QUESTION, TEXTS))
-        with ThreadPoolExecutor(4) as pool:
-            results = list(pool.map(lambda _: list(reranker(QUESTION, TEXTS)), range(4)))
-        assert all(scores == pytest.approx(expected, abs=1e-4) for scores in results)
-
-
-def _checked(scores: Sequence[float], count: int) -> None:
-    assert len(scores) == count
-    assert all(math.isfinite(score) for score in scores)
