@@ -6,26 +6,18 @@ armarius embed novel/ --model e5                               # of armarius[e5]
 """
 
 import argparse
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
 
 import armarius.embedders as embedders
 from armarius.cli.options import INDEX_DIR, PROJECT, command, flag, note, option
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
-from armarius.headings.display import is_terminal
 from armarius.index.project_index import ProjectIndex
+from armarius.index.status import progress_bar
 from armarius.io.toml import quoted
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import require_same
 from armarius.trust.settings import BUILT_IN_MODELS, Config, Permissions, load_config
 from armarius.vectors.embedder import Embedder
-from armarius.vectors.project_vectors import EmbeddingProgress
 from armarius.vectors.recall import ProjectRecall
 from armarius.warnings import EMBEDDING_UNAVAILABLE
 
@@ -101,7 +93,7 @@ def _embed(arguments: argparse.Namespace) -> int:
         try:
             if arguments.reembed:
                 recall.reembed()
-            with _bar() as show:
+            with progress_bar("embedding") as show:
                 done = recall.embed(progress=show)
         except DimensionMismatch:
             note("armarius: --reembed replaces them; the old vectors answer until the new ones are complete")
@@ -151,15 +143,3 @@ def _how_to_name(project: Path, model: Path) -> str:
     name = Permissions.of(project).user.name
     line = f"{quoted(folder.name or 'model', key=True)} = {quoted(str(folder))}"
     return f"{setting.format(quoted(folder.name or 'model'))} and {line} under [models] in {name}"
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[EmbeddingProgress], None] | None]:
-    """A progress bar on standard error when it is a terminal."""
-    if not is_terminal(sys.stderr):
-        yield None
-        return
-    columns = (TextColumn("embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=Console(file=sys.stderr)) as bar:
-        task = bar.add_task("embedding", total=None)
-        yield lambda progress: bar.update(task, completed=progress.done, total=progress.total)

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from armarius.documents.document import Skipped
 from armarius.errors import ContextWarning
@@ -72,8 +72,8 @@ class IndexStatus:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[Progress], None] | None]:
-    """A callback that draws a progress bar on standard error; None if that is not a terminal."""
+def progress_bar(what: str = "indexing") -> Iterator[Callable[[Any], None] | None]:
+    """A callback that draws `done` of `total` as a bar on standard error; None if that is not a terminal."""
     if not is_terminal(sys.stderr):
         yield None
         return
@@ -81,9 +81,9 @@ def progress_bar() -> Iterator[Callable[[Progress], None] | None]:
     from rich.progress import Progress as Bar
 
     with Bar(console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task("indexing", total=None)
+        task = bar.add_task(what, total=None)
 
-        def advance(progress: Progress) -> None:
+        def advance(progress: Any) -> None:  # noqa: ANN401 - whatever has `done` and `total`
             bar.update(task, completed=progress.done, total=progress.total, visible=progress.done < progress.total)
 
         yield advance
