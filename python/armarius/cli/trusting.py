@@ -134,7 +134,8 @@ def _in_force(project: Path, id_: str) -> str:
 def _add(folder: Path, as_json: bool) -> int:
     path = trust(folder)
     try:
-        values = _asked(load_config(path))
+        config = load_config(path)
+        values = {key: value for key in MAY_SAY if isinstance(value := value_of(config, key), str)}
     except ConfigError as error:
         values, problem = {}, str(error)
     else:
@@ -161,8 +162,3 @@ def _revoke(folder: Path, as_json: bool) -> int:
     if still:
         note(f"! {still} still trusts it")
     return 0 if success and not still else 1
-
-
-def _asked(config: Config) -> dict[str, str]:
-    """The settings that trust lets speak."""
-    return {key: value for key in MAY_SAY if isinstance(value := value_of(config, key), str)}

@@ -237,7 +237,7 @@ class CkbSource:
         answers = self._process.call_many([("getActiveRepo", {}), ("getStatus", {})])
         served = self._data(answers[0])
         path = served.get("path")
-        if not path or not _same_folder(path, self.root):
+        if not path or Path(path).resolve() != self.root:
             raise SourceUnavailable("wrong_repo", f"CKB serves {path!r}, not {str(self.root)!r}")
         status = self._data(answers[1])
         scip: dict[str, Any] = next((b for b in status.get("backends") or [] if b.get("id") == "scip"), {})
@@ -300,10 +300,3 @@ def _references(data: Mapping[str, Any]) -> list[Reference]:
         definition = item.get("kind") == "definition"
         result.append(Reference(at["fileId"], at["startLine"], at["startColumn"], end, definition))
     return result
-
-
-def _same_folder(path: str, root: Path) -> bool:
-    try:
-        return Path(path).resolve() == root
-    except OSError:
-        return False

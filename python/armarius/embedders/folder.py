@@ -242,7 +242,8 @@ def open_session(
             raise
         except Exception as error:  # onnxruntime's exceptions share no base but Exception
             where = model if isinstance(model, Path) else folder.path / "model.safetensors"
-            raise folder.broken(where, f"cannot be run by onnxruntime ({_first_line(error)})") from error
+            why = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+            raise folder.broken(where, f"cannot be run by onnxruntime ({why})") from error
 
     return _Session(made)
 
@@ -256,10 +257,6 @@ class _Session:
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - onnxruntime has no types
         return getattr(self._made.here(self._make), name)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
 
 
 Weights = dict[str, NDArray[np.float32]]

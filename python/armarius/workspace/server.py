@@ -200,7 +200,8 @@ class Novel(ShelvedEngine):
     @property
     def session(self) -> PostgresSession:
         """Transactions of the project, apart from those of its engine."""
-        return self._shelf.session_of(self._name, self.tenant)
+        shelf = self._shelf
+        return PostgresStore(shelf.pool, self._name, tenant=self.tenant, schema=shelf.schema).session
 
     def close(self) -> None:
         """Let its engine go from memory; the next question makes it again."""
@@ -503,10 +504,6 @@ class Shelf:
                 yield connection
                 return
         raise self.unknown(project_id, tenant)
-
-    def session_of(self, project_id: str, tenant: str) -> PostgresSession:
-        """Transactions of a project, whether its engine is in memory or not."""
-        return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema).session
 
     def forget(self, project_id: str, tenant: str, hot: HotStored | None = None) -> None:
         """Remove the engine of a project from memory; with `hot`, only if it is that one."""
