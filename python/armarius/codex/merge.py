@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any, TypeVar
 
 from armarius.codex.cards import one_line
@@ -421,14 +422,8 @@ def _overruled(parts: Sequence[Draft]) -> Iterator[Overruled]:
 def _fresh(draft: Draft, ids: set[str]) -> str:
     """A deterministic id from the name; for a second entity of that name with its type, then a number."""
     base = qualified(draft.root, slug(draft.name))
-    candidates = [base, f"{base}.{draft.type or 'other'}"]
-    number = 2
-    for candidate in candidates:
-        if candidate not in ids:
-            return candidate
-    while f"{base}.{number}" in ids:
-        number += 1
-    return f"{base}.{number}"
+    candidates = chain((base, f"{base}.{draft.type or 'other'}"), (f"{base}.{number}" for number in count(2)))
+    return next(candidate for candidate in candidates if candidate not in ids)
 
 
 def _wrong_levels(drafts: Sequence[Draft]) -> Iterator[str]:
