@@ -23,7 +23,7 @@ from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import Paragraph
 from armarius.documents.units import ends, span
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
-from armarius.text.unicode import blank, blanked
+from armarius.text.unicode import blank, blanked, on_use
 
 _SHORT_DESCRIPTION = 60
 _STOPS = "。！？!?；;."
@@ -127,7 +127,7 @@ def _first_sentence(text: str) -> str:
     return text if len(text) <= _SHORT_DESCRIPTION else text[:_SHORT_DESCRIPTION].rstrip() + "…"
 
 
-_SPAN: Final = re.compile(
+_SPAN: Final = on_use(
     rf"(?:(?P<until>直到|before|until|till|avant)|(?P<upto>到|至|截至|up to|jusqu['’]au)|(?P<after>after|après)"
     rf"|从|自|from|since|starting(?: in| at| with)?|as of|in|during|depuis|dès|à partir du)?\s*+(?:le\s++)?{span()}\s*+"
     r"(?:(?P<before>之?前|以前|이전)|(?P<through>为止|為止|止|まで|까지)|(?P<behind>之?[后後]|以[后後]|이후)"
@@ -160,7 +160,7 @@ def parse_span(label: str) -> tuple[int | None, int | None] | None:
     return (first + 1, None) if match["after"] or match["behind"] else (first, None)
 
 
-_NAMED_CHAPTER: Final = re.compile(span(), re.IGNORECASE)
+_NAMED_CHAPTER: Final = on_use(span(), re.IGNORECASE)
 _AT_END: Final = re.compile(r"^after\s+|[之以]?[后後]$", re.IGNORECASE)  # of a state: how things are as a chapter ends
 _LABELLED = re.compile(r"^(?P<indent>[ \t]*+)(?:[-*+•·][ \t]++)?\**(?P<label>[^:：*\n]{1,24})\**[ \t]*[:：]")
 

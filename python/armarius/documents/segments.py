@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import armarius._core as _core
 from armarius.documents.units import TITLED, UNNUMBERED, chapter_number, mark, names, span, unnumbered, volume_number
-from armarius.text.unicode import EAST_ASIAN, ENDS_LINE, ENDS_WIDE_LINE
+from armarius.text.unicode import EAST_ASIAN, ENDS_LINE, ENDS_WIDE_LINE, on_use
 
 Role = Literal["body", "heading", "front_matter"]
 
@@ -68,12 +68,12 @@ _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 _ATX = re.compile(r"\s{0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _LISTED = re.compile(r"\s*(?:[-*+•·]\s|\d+[.)、]|[|>])")
 _UNSPACED_NAMES, _NAMES = unnumbered(*UNNUMBERED)
-_CJK_PLAIN = re.compile(
+_CJK_PLAIN = on_use(
     rf"\s*(?:(?:正文\s+|[☆★◆◇●○※【〖]+[、.]?\s*)?{mark(*TITLED)}(?:$|[\s：:·—-].{{0,60}}$)"
     rf"|{_UNSPACED_NAMES}(?:$|[\s：:·—-].{{0,40}}$))"
 )
-_PLAIN = re.compile(rf"\s*(?:{names('latin', *TITLED)}\b|{_NAMES}).{{0,80}}$", re.IGNORECASE)
-_BOLD = re.compile(rf"\s*\*\*\s*{span()}[^*\n]{{0,80}}\*\*[^。.!?！？\n]{{0,20}}$", re.IGNORECASE)
+_PLAIN = on_use(rf"\s*(?:{names('latin', *TITLED)}\b|{_NAMES}).{{0,80}}$", re.IGNORECASE)
+_BOLD = on_use(rf"\s*\*\*\s*{span()}[^*\n]{{0,80}}\*\*[^。.!?！？\n]{{0,20}}$", re.IGNORECASE)
 _NUMBERLESS = re.compile(rf"\s*{_NAMES}", re.IGNORECASE)
 
 

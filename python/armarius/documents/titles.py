@@ -12,9 +12,9 @@ from itertools import takewhile
 from armarius.documents.kinds import KIND_OF_WORD, TYPE_OF_WORD, title_words
 from armarius.documents.segments import parts_of
 from armarius.documents.units import UNNUMBERED, VOLUMES, chapter_number, mark, unnumbered
-from armarius.text.unicode import fold
+from armarius.text.unicode import fold, on_use
 
-_UNNUMBERED = re.compile(rf"^(?:{'|'.join(unnumbered(*UNNUMBERED))}|序言)\b|^{mark(*VOLUMES)}", re.IGNORECASE)
+_UNNUMBERED = on_use(rf"^(?:{'|'.join(unnumbered(*UNNUMBERED))}|序言)\b|^{mark(*VOLUMES)}", re.IGNORECASE)
 _NAME = 200  # a longer title announces nothing
 _N = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
 _NUMBERING = re.compile(
@@ -43,8 +43,8 @@ _ASIDE = {word for word in _OTHER if KIND_OF_WORD.get(word, "setting") == "setti
 _ANY = _either({*TYPE_OF_WORD, *_CONTAINERS, *title_words("fillers")})
 _SEP = r"[\s_\-/&+,，、·.:：]"
 # Latin words need a word boundary; Han words follow each other directly.
-_COMPOSED = re.compile(rf"^(?:{_SEP}*(?:{_ANY})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*(?:\d+[人名位个個인명]?)?$")
-_OTHER_COMPOSED = re.compile(
+_COMPOSED = on_use(rf"^(?:{_SEP}*(?:{_ANY})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*(?:\d+[人名位个個인명]?)?$")
+_OTHER_COMPOSED = on_use(
     rf"^(?:{_SEP}*(?:{_either({*_OTHER, *_CONTAINERS, *title_words('fillers')})})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$"
 )
 _WORD = re.compile(_ANY)
