@@ -148,7 +148,7 @@ def test_keystrokes_share_what_stands_before_the_cursor(engine):
 
 
 def test_a_buffer_is_parsed_and_ranked_once_for_each_text(engine, monkeypatch):
-    from armarius.documents import editor_texts
+    from armarius.index import source as editor_texts
     from armarius.search.corpus import Corpus
 
     read, made = [], []
@@ -161,7 +161,7 @@ def test_a_buffer_is_parsed_and_ranked_once_for_each_text(engine, monkeypatch):
 
 
 def test_what_is_saved_costs_nothing_more(engine, monkeypatch):
-    from armarius.documents import editor_texts
+    from armarius.index import source as editor_texts
 
     monkeypatch.setattr(editor_texts, "document_of", None)
     saved = engine.assemble("旧怀表在哪里", document=PATH, cursor=20, budget=3000)

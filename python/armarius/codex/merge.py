@@ -10,7 +10,6 @@ from armarius.codex.codex_json import CodexFile
 from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, NameIndex, Overruled, Relation, qualified
 from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles, StatedLine
 from armarius.codex.profiles.fields import is_wrong_level, role_of
-from armarius.codex.profiles.relations import link_relations, name_link_targets, pair_of, relations_of
 from armarius.documents.document import Document
 from armarius.errors import CodexError
 from armarius.headings import frame
@@ -159,15 +158,18 @@ def merge(
         else:
             edges.append(Relation(source, target, item.type, item.since, item.until, item.origin))
     problems += _wrong_levels([draft for parts in drafts for draft in parts])
-    for entity, parts in zip(entities, drafts, strict=True):
-        for draft in parts:
-            stated = relations_of(entity, draft, index)
-            edges += ended(stated) if roots[draft.root] else stated
-    for line in lines:
-        pair = pair_of(line.line, line.path, line.section, index)
-        edges += [pair] if pair is not None else []
-    edges += link_relations(zip(entities, drafts, strict=True), index, edges)
-    entities = name_link_targets(entities, drafts, index)
+    if entities:
+        from armarius.codex.profiles.relations import link_relations, name_link_targets, pair_of, relations_of
+
+        for entity, parts in zip(entities, drafts, strict=True):
+            for draft in parts:
+                stated = relations_of(entity, draft, index)
+                edges += ended(stated) if roots[draft.root] else stated
+        for line in lines:
+            pair = pair_of(line.line, line.path, line.section, index)
+            edges += [pair] if pair is not None else []
+        edges += link_relations(zip(entities, drafts, strict=True), index, edges)
+        entities = name_link_targets(entities, drafts, index)
     unique = {(item.source, item.target, item.type, item.since, item.until): item for item in reversed(edges)}
     kept = {id(item) for item in unique.values()}
     without = frozenset(

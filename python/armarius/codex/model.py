@@ -191,6 +191,23 @@ class Codex:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphEntities:
+    """Entities and relations of a graph that no file describes.
+
+    Attributes:
+        entities: By id.
+        relations: Those that no file states.
+        warnings: `KG_UNAVAILABLE`, `KG_TRUNCATED`, or a limited depth.
+        failure: The reason when the store failed, else ""; without paths.
+    """
+
+    entities: tuple[Entity, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    warnings: tuple[ContextWarning, ...] = ()
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Constraint:
     """A rule that every prompt states; `priority` from 0, higher first; `source` says who set it."""
 

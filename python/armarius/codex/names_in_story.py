@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from armarius.codex.model import Origin, RejectedName
-from armarius.codex.people import short_names
 from armarius.codex.profiles.draft import Draft, Profiles
 from armarius.codex.profiles.entity import add_lead_names, is_han_name, is_name_shaped
 from armarius.codex.profiles.fields import NAME_PARTS
@@ -420,6 +419,10 @@ def _forms(pages: Iterable[Profiles]) -> tuple[ShortName, ...]:
         )
         row["type"] = row["type"] or draft.type
         row["aliases"] += [name for name in (draft.name, *draft.aliases) if name != row["name"]]
+    if not rows:
+        return ()
+    from armarius.codex.people import short_names
+
     return short_names(rows.values())
 
 

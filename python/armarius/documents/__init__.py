@@ -1,7 +1,6 @@
 """Documents: files decoded, split into paragraphs with headings, and classified by kind and chapter.
 
 document.py      a file or a folder to documents; the language of a project
-editor_texts.py  the text of an open editor as a document
 decode.py        bytes to text, or the reason why not
 segments.py      paragraphs of prose and of source code
 classify.py      kind and chapter of a file by itself; hidden folders, and what of a folder is not read

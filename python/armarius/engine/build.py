@@ -1,9 +1,10 @@
 """Creates and connects the parts of an engine."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import armarius.doors as doors
 from armarius.codex.authored.record_file import FOLDER
@@ -13,9 +14,6 @@ from armarius.engine.project import Project
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import FollowUps, QueryRewriter, Questions
 from armarius.errors import BookError, ContextWarning, ContractError, EmbeddingError, MissingExtra
-from armarius.graph.entity_cache import read_graph_options
-from armarius.graph.protocol import GraphStore
-from armarius.index.graph import ProjectGraph
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import Progress
 from armarius.io import folder_lock
@@ -26,7 +24,6 @@ from armarius.prompt.assembler import Assembler
 from armarius.prompt.counter import Counter
 from armarius.prompt.profile import ProfileStore, read_settings
 from armarius.prompt.request import CounterFor, Resolver
-from armarius.search.models import Reranker, Reranking, VectorGuard, VectorSearch
 from armarius.store.sqlite.location import place_for
 from armarius.store.sqlite.schema import SCHEMA_VERSION
 from armarius.store.sqlite.store import SqliteStore
@@ -35,6 +32,11 @@ from armarius.trust.folders import read_user_config
 from armarius.trust.settings import Config, Permissions, load_config, without
 from armarius.types import LAYERS, Fetcher, VectorHits
 from armarius.warnings import SNAPSHOT_IGNORED
+
+if TYPE_CHECKING:
+    from armarius.graph.entity_cache import GraphGuard
+    from armarius.graph.protocol import GraphStore
+    from armarius.search.models import Reranker, Reranking, VectorGuard, VectorSearch
 
 NO_EMBEDDER = (
     "opened without an embedder; give one to armarius.open(..., embedder=armarius.embedders.text2vec(folder)), "
@@ -52,7 +54,6 @@ class EngineParts:
     Attributes:
         root: The project folder; None for other sources, which have no code index.
         recall: Vector search; None without an embedder, or if it is unavailable; then `no_recall` says why.
-        graph: The given or configured graph, else the project's own.
         guard: Queries an external graph with a deadline; None for the project's own.
     """
 
@@ -70,8 +71,8 @@ class EngineParts:
         index_dir: str | PathLike[str] | None,
         progress: Callable[[Progress], None] | None,
         embedder: "doors.AnyEmbedder | None",
-        graph: GraphStore | None,
-        rerank: Reranker | Reranking | None,
+        graph: "GraphStore | None",
+        rerank: "Reranker | Reranking | None",
         trusted: bool | None = None,
         reword: "doors.Model | doors.Reworder | None" = None,
         with_: Sequence[str | PathLike[str]] = (),
@@ -79,8 +80,7 @@ class EngineParts:
         _check_fetchers((*(fetchers or ()), *more_fetchers))
         rewords, follow_ups = QueryRewriter(reword), FollowUps()
         folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
-        _check_graph(graph)
-        reranking = Reranking.of(rerank)
+        reranking = None if rerank is None else _reranking(rerank)
         model = None if embedder is None else doors.as_embedder(embedder)
         config = root.config if isinstance(root, ProjectIndex) else load_config(project_folder(root))
         settings = read_settings(config)
@@ -88,8 +88,9 @@ class EngineParts:
         given_keys = [*(["embedding.model"] if model else []), *(["graph.store", "graph.path"] if graph else [])]
         config = without(config, given_keys)
         permissions = None if folder is None else Permissions.of(folder, trusted=trusted)
-        graphs = read_graph_options(config, folder, permissions=permissions)
-        graph = graphs.store if graph is None else graph
+        guard = None
+        if graph is not None or config.table("graph"):
+            graph, guard = _graph_of(graph, config, folder, permissions)
         fallback = TokenCounter.estimate() if fallback is None else fallback
         if isinstance(root, ProjectIndex) and with_:
             raise ContractError("with_: an index that is open already has its folders; give them to ProjectIndex.open")
@@ -102,8 +103,6 @@ class EngineParts:
         except BaseException:
             index.close()
             raise
-        # The entities of the project's own graph are those of the files, which retrieval already has.
-        guard = None if graph is None or isinstance(graph, ProjectGraph) else graphs.guard(graph)
         vectors = _vectors(recall, no_recall, settings.fetch_timeout_s)
         project = Project(
             index, config, fetchers=fetchers, more=more_fetchers, vectors=vectors, graph=guard, reranking=reranking,
@@ -116,12 +115,21 @@ class EngineParts:
         queue = settings.max_concurrent, settings.queue_timeout_s
         self.root, self.config, self.index, self.project = folder, config, index, project
         self.recall, self.no_recall = recall, no_recall
-        self.graph, self.guard = ProjectGraph(index, project.codex) if graph is None else graph, guard
+        self._graph, self.guard = graph, guard
         self.resolver = resolver
         self.prompts = Prompts(project, resolver, assembler, SingleFlight(*queue), profiles, rewords, follow_ups)
         self.questions = Questions(project, rewords, follow_ups, settings.language)
         rewords.project = project
         self.maps, self.understanding = Maps(project), Understanding(project)
+
+    @cached_property
+    def graph(self) -> "GraphStore":
+        """The given or configured graph, else the project's own."""
+        if self._graph is not None:
+            return self._graph
+        from armarius.index.graph import ProjectGraph  # no prompt needs it
+
+        return ProjectGraph(self.index, self.project.codex)
 
 
 def snapshot(parts: EngineParts) -> bytes:
@@ -166,10 +174,27 @@ def _check_fetchers(fetchers: Sequence[Fetcher]) -> None:
             )
 
 
-def _check_graph(graph: GraphStore | None) -> None:
+def _reranking(rerank: "Reranker | Reranking") -> "Reranking | None":
+    from armarius.search.models import Reranking
+
+    return Reranking.of(rerank)
+
+
+def _graph_of(
+    graph: "GraphStore | None", config: Config, folder: Path | None, permissions: Permissions | None
+) -> "tuple[GraphStore | None, GraphGuard | None]":
+    """The given or configured graph, and what queries it with a deadline."""
+    from armarius.graph.entity_cache import read_graph_options
+    from armarius.graph.protocol import GraphStore
+    from armarius.index.graph import ProjectGraph
+
     if graph is not None and not isinstance(graph, GraphStore):
         lacking = [name for name in _GRAPH_METHODS if not callable(getattr(graph, name, None))]
         raise ContractError(f"graph: {type(graph).__name__} is no GraphStore, it lacks {', '.join(lacking)}")
+    graphs = read_graph_options(config, folder, permissions=permissions)
+    graph = graphs.store if graph is None else graph
+    # The entities of the project's own graph are those of the files, which retrieval already has.
+    return graph, None if graph is None or isinstance(graph, ProjectGraph) else graphs.guard(graph)
 
 
 def _recall(
@@ -195,8 +220,10 @@ def _names_model(config: Config, permissions: Permissions | None) -> bool:
 
 def _vectors(
     recall: "doors.ProjectRecall | None", no_recall: str, timeout_s: float
-) -> VectorSearch | VectorGuard | None:
+) -> "VectorSearch | VectorGuard | None":
     """The vector search of retrieval; None if no embedder is configured."""
     if recall is not None:
+        from armarius.search.models import VectorGuard
+
         return VectorGuard(recall.near, timeout_s=timeout_s)
     return (lambda _: VectorHits(trouble=no_recall)) if no_recall else None

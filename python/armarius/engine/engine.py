@@ -27,7 +27,6 @@ from armarius.errors import (
     ProjectError,
     StoreError,
 )
-from armarius.graph.protocol import GraphStore
 from armarius.headings.display import html_table, rich_table
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress, progress_bar
@@ -37,7 +36,6 @@ from armarius.io.read import MAX_BYTES
 from armarius.io.write import write_files
 from armarius.prompt.counter import Counter
 from armarius.prompt.request import CounterFor
-from armarius.search.models import Reranker, Reranking
 from armarius.text.matcher import EntityMatcher
 from armarius.trust.settings import Config
 from armarius.types import EDGE_KINDS, Direction, Fetcher, Hits
@@ -48,6 +46,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from armarius.engine.summaries import ProjectSummaries
+    from armarius.graph.protocol import GraphStore
+    from armarius.search.models import Reranker, Reranking
 
 _CLOSED = "this engine is closed; open the project again"
 
@@ -202,8 +202,8 @@ class ContextEngine:
         index_dir: str | PathLike[str] | None = None,
         progress: Callable[[Progress], None] | None = None,
         embedder: "doors.AnyEmbedder | None" = None,
-        graph: GraphStore | None = None,
-        rerank: Reranker | Reranking | None = None,
+        graph: "GraphStore | None" = None,
+        rerank: "Reranker | Reranking | None" = None,
         trusted: bool | None = None,
         reword: "doors.Model | doors.Reworder | None" = None,
         with_: Sequence[str | PathLike[str]] = (),
@@ -279,7 +279,7 @@ class ContextEngine:
         return doors.Importing(self.books, self.codex.list)
 
     @property
-    def graph(self) -> GraphStore:
+    def graph(self) -> "GraphStore":
         """The graph that was given or configured; else the project's own: entities and relations of its files."""
         return self._parts.graph
 
@@ -535,8 +535,8 @@ def open(  # noqa: A001 - armarius.open
     index_dir: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     embedder: "doors.AnyEmbedder | None" = None,
-    graph: GraphStore | None = None,
-    rerank: Reranker | Reranking | None = None,
+    graph: "GraphStore | None" = None,
+    rerank: "Reranker | Reranking | None" = None,
     trusted: bool | None = None,
     reword: "doors.Model | doors.Reworder | None" = None,
     with_: Sequence[str | PathLike[str]] = (),

@@ -6,43 +6,35 @@ fetchers.
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from armarius.arguments import Hidden, Kind
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins, Summaries
-from armarius.codex.authored.in_place import Pages, Parse, changed_meanwhile
-from armarius.codex.authored.record_file import FOLDER
 from armarius.codex.codex_json import IMPORTERS
-from armarius.codex.load import AUTHORED_FILE, profiles_in
+from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity, NameIndex
 from armarius.corpus.part import KIND, StoredParts
-from armarius.documents.decode import Undecodable, decode, encode
-from armarius.documents.document import Document, Skipped, document_of, language_of
-from armarius.documents.editor_texts import EditorTexts
+from armarius.documents.document import Document, Skipped, language_of
 from armarius.documents.kinds import CARD_KINDS, STORY_KINDS, glob
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.units import chapter_number
 from armarius.errors import (
-    CodexError,
     ContextWarning,
     DocumentSkipped,
-    StoreConflict,
     StoreError,
     StoreUnavailable,
     UnknownDocument,
     UnknownId,
 )
-from armarius.graph.entity_cache import GraphEntities, GraphGuard
 from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.index.freshness import Snapshot
 from armarius.index.project_index import ProjectIndex
-from armarius.index.source import DocumentSource
-from armarius.io import folder_lock, read_file, remove_file, rewrite_file, write_atomic
-from armarius.io.write import Step, changed_files
+from armarius.index.source import DocumentSource, EditorTexts
 from armarius.prompt.fetchers.detected import RetrievedFetcher
 from armarius.prompt.fetchers.doors import ProjectDoors
 from armarius.prompt.fetchers.entities import About, CodexSource, Described, file_warnings, relation_source
@@ -51,7 +43,6 @@ from armarius.prompt.fetchers.passages import PassageFetcher
 from armarius.prompt.fetchers.pins import PinFetcher, same_target, wishes
 from armarius.prompt.fetchers.story import StoryFetcher
 from armarius.requests import AssembleRequest
-from armarius.search.models import Reranking, VectorGuard, VectorSearch
 from armarius.search.retrieve import Sources
 from armarius.search.scope import FileScope, ProjectCorpus
 from armarius.search.signals import SummaryIndex
@@ -70,6 +61,12 @@ from armarius.warnings import (
     PROJECT_GONE,
     SOURCE_EMPTY,
 )
+
+if TYPE_CHECKING:
+    from armarius.codex.model import GraphEntities
+    from armarius.engine.pages import FolderPages
+    from armarius.graph.entity_cache import GraphGuard
+    from armarius.search.models import Reranking, VectorGuard, VectorSearch
 
 logger = logging.getLogger("armarius")
 
@@ -277,80 +274,10 @@ def _skipped(item: Skipped) -> ContextWarning:
     return DOCUMENT_SKIPPED(path=item.path, reason=item.reason)
 
 
-_UNDO = f"{FOLDER}/undo.json"
-_MOST_UNDO = 1024 * 1024 * 1024  # bytes
+def _pages(index: ProjectIndex, config: Config) -> "FolderPages":
+    from armarius.engine.pages import FolderPages  # for edits alone
 
-
-class FolderPages(Pages):
-    """The Markdown pages of a folder, for edits in place; see `Pages`."""
-
-    def __init__(self, index: ProjectIndex, config: Config) -> None:
-        self._index = index
-        self._config = config
-        self._most = config.max_bytes
-
-    def read(self, path: str) -> tuple[str, Parse] | None:  # noqa: D102 - as `Pages`
-        root, parse = self._index.root, self._parse(path)
-        try:
-            if root is None or parse is None:
-                return None
-            return decode(read_file(root / path, limit=self._most, below=root)).text, parse
-        except (OSError, Undecodable):
-            return None
-
-    def change(self, path: str, change: Callable[[str, Parse], str]) -> None:  # noqa: D102 - as `Pages`
-        root, parse = self._index.root, self._parse(path)
-        if root is None or parse is None:
-            raise changed_meanwhile(path)
-
-        def changed(data: bytes) -> bytes:
-            after = encode(change(decode(data).text, parse), data)
-            if after is None or len(after) > self._most:
-                long = f"more than {self._most:,} bytes are not read"
-                raise CodexError(f"{path}: not written: {'its encoding cannot say that' if after is None else long}")
-            return after
-
-        try:
-            with folder_lock(root / FOLDER, below=root):
-                rewrite_file(root / path, changed, limit=self._most, below=root)
-        except (OSError, Undecodable, StoreConflict):
-            raise changed_meanwhile(path) from None
-        self._index.refresh({path})
-
-    @contextmanager
-    def step(self) -> Iterator[None]:  # noqa: D102 - as `Pages`
-        root = self._index.root
-        if root is None:
-            yield
-            return
-        with folder_lock(root / FOLDER, below=root), changed_files() as changes:
-            try:
-                yield
-            finally:
-                if any(not path.is_relative_to(root / FOLDER) for path in changes):
-                    write_atomic(root / _UNDO, Step.of(changes, root).to_json(), below=root, mode=0o600)
-                    changes.pop(root / _UNDO, None)
-
-    def undo(self) -> tuple[str, ...]:  # noqa: D102 - as `Pages`
-        root = self._index.root
-        if root is None or not (root / _UNDO).is_file():
-            return ()
-        with folder_lock(root / FOLDER, below=root):
-            try:
-                step = Step.from_json(read_file(root / _UNDO, limit=_MOST_UNDO, below=root))
-            except ValueError as error:
-                raise CodexError(f"{_UNDO}: not read: {error}") from None
-            step.undo(root)
-            remove_file(root / _UNDO, below=root)
-        self._index.refresh()
-        return tuple(step.files)
-
-    def _parse(self, path: str) -> Parse | None:
-        rows = list(self._index.ask(lambda store: store.documents_of([path])))
-        if not rows and (self._index.root is None or (self._index.root / path).exists()):
-            return None  # a file that is not read
-        document = self._index.placed(rows[0] if rows else document_of(path, "", "utf-8", "", config=self._config))
-        return lambda text: profiles_in(replace(document, text=text), path, rules=self._config.kinds)
+    return FolderPages(index, config)
 
 
 class Project:
@@ -381,9 +308,9 @@ class Project:
         *,
         fetchers: Sequence[Fetcher] | None = None,
         more: Sequence[Fetcher] = (),
-        vectors: VectorSearch | VectorGuard | None = None,
-        graph: GraphGuard | None = None,
-        reranking: Reranking | None = None,
+        vectors: "VectorSearch | VectorGuard | None" = None,
+        graph: "GraphGuard | None" = None,
+        reranking: "Reranking | None" = None,
         permissions: Permissions | None = None,
     ) -> None:
         self.index = index
@@ -394,7 +321,7 @@ class Project:
         self._graph = graph
         self._reranking = reranking
         self._whole: tuple[Snapshot, GraphEntities, Snapshot] | None = None
-        pages = FolderPages(index, config)
+        pages = partial(_pages, index, config)
         self.codex = AuthoredCodex(index.authored, whole=partial(_codex_of_files, index), pages=pages)
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)

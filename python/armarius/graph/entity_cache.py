@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import armarius.doors as doors
-from armarius.codex.model import Codex, Entity, NameIndex, Relation
+from armarius.codex.model import Codex, Entity, GraphEntities, NameIndex, Relation
 from armarius.deadline import remaining, wait_until
 from armarius.errors import ConfigError, ContextWarning, GraphError
 from armarius.graph.protocol import Graph, GraphStore, checked_entity, checked_relation, relation_key
@@ -33,23 +33,6 @@ from armarius.warnings import KG_TRUNCATED, KG_UNAVAILABLE
 logger = logging.getLogger("armarius")
 
 Record = TypeVar("Record", Entity, Relation)
-
-
-@dataclass(frozen=True, slots=True)
-class GraphEntities:
-    """Entities and relations of a graph that no file describes.
-
-    Attributes:
-        entities: By id.
-        relations: Those that no file states.
-        warnings: `KG_UNAVAILABLE`, `KG_TRUNCATED`, or a limited depth.
-        failure: The reason when the store failed, else ""; without paths.
-    """
-
-    entities: tuple[Entity, ...] = ()
-    relations: tuple[Relation, ...] = ()
-    warnings: tuple[ContextWarning, ...] = ()
-    failure: str = ""
 
 
 def sound(graph: Graph) -> Graph:

@@ -1,8 +1,8 @@
 """The index of one project: a store that is kept equal to the project's texts.
 
-source.py series.py (protocol of a document source; one folder, its live configuration; a series of folders)
+source.py series.py (protocol of a document source; one folder, its live configuration, texts of an editor; a series)
 watcher.py (file events)
-freshness.py (codex and matcher at one moment; whether a store equals its texts)
+freshness.py (codex and matcher at one moment; whether a store equals its texts; whether these are watched)
 derived.py (mentions, descriptions, evidence, map)   graph.py status.py (commits)
 manager.py (compares, reads, writes; queries and repairs a store)   project_index.py (`ProjectIndex`: all of it; search)
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from armarius._core import __version__
 from armarius.arguments import Kind
@@ -31,7 +31,6 @@ from armarius.documents.kinds import CARD_KINDS, STORY_KINDS
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import inside
 from armarius.index.freshness import MAPPED, NAMES, IndexContents, Snapshot
-from armarius.index.series import SeriesAuthored
 from armarius.index.source import LiveConfig, ReadBatch
 from armarius.index.status import BATCH
 from armarius.store.protocol import (
@@ -44,6 +43,9 @@ from armarius.store.protocol import (
     Store,
 )
 from armarius.trust.settings import FileLine, People, PeopleTable
+
+if TYPE_CHECKING:
+    from armarius.index.series import SeriesAuthored
 
 
 def _packed(value: Mapping[str, object]) -> bytes:
@@ -205,9 +207,9 @@ class ProfileCache:
         for path, entry in self._profiles.items():
             root, inside = self._inside(path)
             profiles.setdefault(root, {})[inside] = entry
-        series: Sequence[SeriesFolder] = (
-            self._authored.codex_files() if isinstance(self._authored, SeriesAuthored) else ()
-        )
+        series: Sequence[SeriesFolder] = ()
+        if self._config.folders:
+            series = cast("SeriesAuthored", self._authored).codex_files()
         authored, self._people = AuthoredCodex(self._authored).read(), self._said
         return build_codex(
             (), self._authored.declared(), authored=authored, series=series, profiles=profiles, story=self._story.story,
@@ -240,7 +242,7 @@ class ProfileCache:
 
     def _inside(self, path: str) -> tuple[str, str]:
         """The folder of a series that a document lies in, and its path inside it, which takes part in what it says."""
-        return self._authored.inside(path) if isinstance(self._authored, SeriesAuthored) else ("", path)
+        return inside(path, self._config.folders)
 
 
 class _Story:

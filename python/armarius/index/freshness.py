@@ -3,14 +3,16 @@
 import hashlib
 import os
 import time
+import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Final, Self
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, ParamSpec, Self
 
+from armarius._core import EventQueue
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.model import Codex, Entity, NameIndex
-from armarius.codex.people import short_names
 from armarius.corpus.part import FORM
 from armarius.corpus.part import KIND as PART
 from armarius.errors import ContextWarning
@@ -28,6 +30,11 @@ from armarius.store.protocol import (
 from armarius.text.matcher import EntityMatcher, ShortName, kind_of
 from armarius.text.unicode import caseless
 from armarius.warnings import NAME_UNUSABLE
+
+if TYPE_CHECKING:
+    from armarius.index.watcher import Followed, Watcher
+
+Given = ParamSpec("Given")
 
 RULES = 5  # raised when the same names are found elsewhere in the same text
 
@@ -80,7 +87,12 @@ def snapshot_of(codex: Codex) -> Snapshot:
             replace(item, aliases=tuple(name for name in item.aliases if (item.id, caseless(name)) not in codex.called))
             for item in entities
         ]
-    short = tuple(term for term in short_names(entities) if (term.entity_id, caseless(term.text)) not in codex.without)
+    short: tuple[ShortName, ...] = ()
+    if entities:
+        from armarius.codex.people import short_names  # where there is somebody
+
+        terms = short_names(entities)
+        short = tuple(term for term in terms if (term.entity_id, caseless(term.text)) not in codex.without)
     matcher, faults = EntityMatcher.from_valid(codex.entities, short_names=short)
     unusable = tuple(NAME_UNUSABLE(fault=fault) for fault in faults)
     return Snapshot(codex, matcher, short, _match_digest(codex), _codex_digest(codex), unusable)
@@ -306,3 +318,75 @@ class Freshness:
         self.doubt()
         self._contents = self._texts = None
         self._world = (None, "", "")
+
+
+class IndexWatch:
+    """The watched folders of one index, if any."""
+
+    def __init__(self) -> None:
+        self.watchers: tuple[Followed, ...] = ()
+        self._names: tuple[str, ...] = ()
+
+    @property
+    def on(self) -> bool:
+        """Whether the folders are watched."""
+        return bool(self.watchers)
+
+    @property
+    def queues(self) -> Mapping[str, EventQueue]:
+        """The queues of the watchers by the first part of the paths of their folders."""
+        return {
+            name: folder.watcher.queue
+            for name, folder in zip(self._names, self.watchers, strict=True)
+            if folder.watcher.queue
+        }
+
+    @property
+    def trouble(self) -> str:
+        """Why there are no events, "" if there are."""
+        return next((folder.watcher.trouble for folder in self.watchers if folder.watcher.trouble), "")
+
+    def is_current(self) -> bool:
+        """Whether there are events and no path is marked."""
+        return self.on and not any(folder.watcher.blind or folder.pending for folder in self.watchers)
+
+    def start(
+        self, folders: Mapping[str, Path], changed: Callable[[set[str] | None], None], by: "Watcher | None" = None
+    ) -> None:
+        """Watch folders. Idempotent.
+
+        Args:
+            folders: Folders by the first part of their paths; "" for the project's own.
+            changed: See `Followed`.
+            by: Watcher of the project's own folder; every other folder has a watcher of its own.
+        """
+        if not self.watchers:
+            from armarius.index.watcher import Watcher  # a project that is not watched needs none
+
+            self._names = tuple(folders)
+            self.watchers = tuple(
+                (Watcher(root) if by is None or name else by).follow(root, partial(_qualified, name, changed))
+                for name, root in folders.items()
+            )
+
+    def stop(self) -> None:
+        """Stop watching. Idempotent."""
+        watchers, self.watchers, self._names = self.watchers, (), ()
+        for folder in watchers:
+            folder.stop()
+
+
+def weakly(method: Callable[Given, None]) -> Callable[Given, None]:
+    """A callable that holds only a weak reference to its object, and does nothing once that is gone."""
+    reference = weakref.WeakMethod(method)
+
+    def call(*args: Given.args, **kwargs: Given.kwargs) -> None:
+        alive = reference()
+        if alive is not None:
+            alive(*args, **kwargs)
+
+    return call
+
+
+def _qualified(name: str, changed: Callable[[set[str] | None], None], paths: set[str] | None) -> None:
+    changed({f"{name}/{path}" for path in paths} if name and paths is not None else paths)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, cast
 
 import armarius._core as _core
 import armarius.doors as doors
@@ -27,12 +27,10 @@ from armarius.documents.features import Features
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContractError, StoreError
 from armarius.index.derived import mentions_by_document
-from armarius.index.freshness import Freshness, Snapshot
+from armarius.index.freshness import Freshness, IndexWatch, Snapshot, weakly
 from armarius.index.manager import IndexManager, Refresher
-from armarius.index.series import Root, SeriesAuthored, SeriesConfig, SeriesSource, read_roots
 from armarius.index.source import DocumentSource, FolderSource, LiveConfig, place_of
 from armarius.index.status import IndexStatus, Progress
-from armarius.index.watcher import IndexWatch, Watcher, weakly
 from armarius.io.folder import project_folder, project_name
 from armarius.io.processes import close_abandoned
 from armarius.store.protocol import Passage, Store, TextQuery
@@ -43,6 +41,10 @@ from armarius.validation import LONGEST_QUESTION, whole
 from armarius.validation import shown as what_came
 from armarius.validation import text as strict_text
 from armarius.warnings import WATCH_UNAVAILABLE
+
+if TYPE_CHECKING:
+    from armarius.index.series import SeriesSource
+    from armarius.index.watcher import Watcher
 
 
 class ProjectIndex:
@@ -74,6 +76,7 @@ class ProjectIndex:
         self.source, self.authored, self.root, self.books = source, authored, root, books
         self.project_id = project_id
         self._folders = {} if root is None else {"": root, **(roots or {})}
+        self._series = cast("SeriesSource", source) if roots else None
         self._config = config
         self._process = os.getpid()
         self._following = IndexWatch()
@@ -124,9 +127,16 @@ class ProjectIndex:
             StoreError: The index cannot be used. A damaged index is rebuilt instead.
         """
         folder = project_folder(root)
-        roots = read_roots(folder, with_)
-        authored, source, live = _parts(folder, config, roots)
-        others = [other.folder for other in roots]
+        authored: FolderAuthored = FolderAuthored(folder)
+        roots: Mapping[str, Path] = {}
+        if isinstance(with_, tuple | list) and not with_:
+            live = LiveConfig(authored, authored.config() if config is None else config)
+            source: DocumentSource = FolderSource(folder, lambda: live.now)
+        else:
+            from armarius.index.series import series_of  # other folders than one
+
+            authored, source, live, roots = series_of(folder, config, with_)
+        others = [*roots.values()]
         place, live.ignored = place_of(folder, live.now, index_dir, permissions=permissions, others=others)
         name = project_id or project_name(folder)
         index = cls(
@@ -136,7 +146,7 @@ class ProjectIndex:
             config=live,
             project_id=name,
             root=folder,
-            roots={other.name: other.folder for other in roots},
+            roots=roots,
         )
         return index._begun(wait=wait, watch=watch, progress=progress)
 
@@ -239,11 +249,11 @@ class ProjectIndex:
 
     def marked(self, document: Document) -> Document:
         """A document of the store, marked `past` if it belongs to an earlier book of a series."""
-        return self.source.marked(document) if isinstance(self.source, SeriesSource) else document
+        return document if self._series is None else self._series.marked(document)
 
     def placed(self, document: Document) -> Document:
         """A document that was read by its path alone, as this source and its map would read it."""
-        placed = self.source.placed(document) if isinstance(self.source, SeriesSource) else document
+        placed = document if self._series is None else self._series.placed(document)
         return self.ask(lambda store: self._refresher.as_mapped(placed, store))
 
     refresh = verb_of(lambda self: self._kept, IndexManager.refresh, question=False)
@@ -318,7 +328,7 @@ class ProjectIndex:
         """
         self._follow()
 
-    def _follow(self, by: Watcher | None = None) -> None:
+    def _follow(self, by: "Watcher | None" = None) -> None:
         """Watch all folders of the project; `by`, a watcher shared between projects, watches the project's own."""
         if self._folders:
             self._following.start(self._folders, weakly(self._changed), by)
@@ -333,8 +343,8 @@ class ProjectIndex:
 
     def _read_queues(self) -> None:
         queues = self._following.queues
-        if isinstance(self.source, SeriesSource):
-            self.source.follow(queues)
+        if self._series is not None:
+            self._series.follow(queues)
         elif isinstance(self.source, FolderSource):
             self.source.follow(queues.get(""))
 
@@ -366,19 +376,6 @@ class ProjectIndex:
     def _changed(self, paths: set[str] | None) -> None:
         with suppress(StoreError, OSError):  # already in the status; the next comparison tries again
             self.refresh(paths)
-
-
-def _parts(
-    folder: Path, config: Config | None, roots: Sequence[Root]
-) -> tuple[FolderAuthored, DocumentSource, LiveConfig]:
-    """Records, document source and configuration of a project folder, with those of its series."""
-    if not roots:
-        authored = FolderAuthored(folder)
-        live = LiveConfig(authored, authored.config() if config is None else config)
-        return authored, FolderSource(folder, lambda: live.now), live
-    of_all = SeriesAuthored(folder, roots)
-    whole = SeriesConfig(of_all, of_all.config() if config is None else config, roots)
-    return of_all, SeriesSource(folder, lambda: whole.now, roots), whole
 
 
 _SNIPPET = 80  # code points

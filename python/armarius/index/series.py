@@ -105,6 +105,16 @@ def read_roots(project: Path, folders: Sequence[str | PathLike[str]]) -> tuple[R
     return tuple(roots)
 
 
+def series_of(
+    folder: Path, config: Config | None, folders: Sequence[str | PathLike[str]]
+) -> tuple["SeriesAuthored", "SeriesSource", "SeriesConfig", dict[str, Path]]:
+    """Records, document source and configuration of a project with those of its series, and the folders by name."""
+    roots = read_roots(folder, folders)
+    authored = SeriesAuthored(folder, roots)
+    live = SeriesConfig(authored, authored.config() if config is None else config, roots)
+    return authored, SeriesSource(folder, lambda: live.now, roots), live, {root.name: root.folder for root in roots}
+
+
 def _names_in(folder: Path) -> list[str]:
     try:
         return [entry.name for entry in folder.iterdir()]

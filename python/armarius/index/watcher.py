@@ -10,11 +10,9 @@ import logging
 import os
 import threading
 import time
-import weakref
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, ParamSpec
+from typing import TYPE_CHECKING, Any, Final
 
 from armarius._core import EventQueue
 
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver
 
 logger = logging.getLogger("armarius")
-
-Given = ParamSpec("Given")
 
 # A save is one burst of a few milliseconds. Longer series of events (a copy, a branch switch) are collected longer, so
 # that the index is not refreshed once per file.
@@ -290,76 +286,6 @@ class Watcher:
             self.lag = waited
         else:
             self._sweep_cost = time.monotonic() - began
-
-
-class IndexWatch:
-    """The watched folders of one index, if any."""
-
-    def __init__(self) -> None:
-        self.watchers: tuple[Followed, ...] = ()
-        self._names: tuple[str, ...] = ()
-
-    @property
-    def on(self) -> bool:
-        """Whether the folders are watched."""
-        return bool(self.watchers)
-
-    @property
-    def queues(self) -> Mapping[str, EventQueue]:
-        """The queues of the watchers by the first part of the paths of their folders."""
-        return {
-            name: folder.watcher.queue
-            for name, folder in zip(self._names, self.watchers, strict=True)
-            if folder.watcher.queue
-        }
-
-    @property
-    def trouble(self) -> str:
-        """Why there are no events, "" if there are."""
-        return next((folder.watcher.trouble for folder in self.watchers if folder.watcher.trouble), "")
-
-    def is_current(self) -> bool:
-        """Whether there are events and no path is marked."""
-        return self.on and not any(folder.watcher.blind or folder.pending for folder in self.watchers)
-
-    def start(
-        self, folders: Mapping[str, Path], changed: Callable[[set[str] | None], None], by: Watcher | None = None
-    ) -> None:
-        """Watch folders. Idempotent.
-
-        Args:
-            folders: Folders by the first part of their paths; "" for the project's own.
-            changed: See `Followed`.
-            by: Watcher of the project's own folder; every other folder has a watcher of its own.
-        """
-        if not self.watchers:
-            self._names = tuple(folders)
-            self.watchers = tuple(
-                (Watcher(root) if by is None or name else by).follow(root, partial(_qualified, name, changed))
-                for name, root in folders.items()
-            )
-
-    def stop(self) -> None:
-        """Stop watching. Idempotent."""
-        watchers, self.watchers, self._names = self.watchers, (), ()
-        for folder in watchers:
-            folder.stop()
-
-
-def weakly(method: Callable[Given, None]) -> Callable[Given, None]:
-    """A callable that holds only a weak reference to its object, and does nothing once that is gone."""
-    reference = weakref.WeakMethod(method)
-
-    def call(*args: Given.args, **kwargs: Given.kwargs) -> None:
-        alive = reference()
-        if alive is not None:
-            alive(*args, **kwargs)
-
-    return call
-
-
-def _qualified(name: str, changed: Callable[[set[str] | None], None], paths: set[str] | None) -> None:
-    changed({f"{name}/{path}" for path in paths} if name and paths is not None else paths)
 
 
 def _identity(root: Path) -> tuple[int, int] | None:

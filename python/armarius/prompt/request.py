@@ -13,12 +13,12 @@ from armarius.codex.model import Entity
 from armarius.corpus.story import story_end, story_parts
 from armarius.deadline import Recent
 from armarius.documents.document import Document
-from armarius.documents.editor_texts import LIVE
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.units import SCENE
 from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation, message_of
 from armarius.headings import Language, Reason
+from armarius.index.source import LIVE
 from armarius.prompt.assembler import Task
 from armarius.prompt.continuation import Continuation
 from armarius.prompt.counter import CachedCounter, Counter

@@ -17,8 +17,7 @@ from armarius.documents.titles import as_strings
 from armarius.documents.units import NUMERAL
 from armarius.headings import Reason
 from armarius.search.corpus import Corpus, Text
-from armarius.search.query.query import Understanding, terms_of
-from armarius.search.query.relations import Subjects
+from armarius.search.query.query import Subjects, Understanding, terms_of
 from armarius.search.query.words import is_unspaced
 from armarius.search.rank import Ranked
 from armarius.text.unicode import HIRAGANA, UNSPACED

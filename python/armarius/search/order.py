@@ -16,8 +16,7 @@ from typing import Final, Literal
 from armarius._core import ScoredUnit
 from armarius.arguments import Bounds
 from armarius.search.corpus import Corpus, UnitIndex
-from armarius.search.query.query import Understanding, terms_of
-from armarius.search.query.relations import Subjects
+from armarius.search.query.query import Subjects, Understanding, terms_of
 from armarius.search.rank import STOP_SHARE, Ranked
 from armarius.search.rank import WEIGHTS as SCORE
 

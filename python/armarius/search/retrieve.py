@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING
 
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex import Codex
+from armarius.codex.model import GraphEntities
 from armarius.corpus.story import plans_of
 from armarius.errors import ArmariusError, ContextWarning, message_of
-from armarius.graph.entity_cache import GraphEntities, GraphGuard
 from armarius.headings import Reason
 from armarius.io.folder import without_paths
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
 from armarius.search.explain import MatchHighlights, is_content, numbered, occurs, quoted, rarity, reasons
 from armarius.search.hits import Outcome, Retrieval
-from armarius.search.models import VectorGuard, VectorSearch, outliers
-from armarius.search.query.query import Understanding, read_question
+from armarius.search.query.query import Subjects, Understanding, read_question
 from armarius.search.query.recipe import understand
-from armarius.search.query.relations import RelationIndex, Subjects, subjects_of
 from armarius.search.rank import Meaning, Ranked, rank, worded
 from armarius.search.scope import ProjectCorpus
 from armarius.search.signals import SummaryIndex, Tell
@@ -36,7 +34,10 @@ from armarius.validation import whole
 from armarius.warnings import CHAPTER_UNKNOWN, CHAPTER_UNWRITTEN, MEMORY_UNAVAILABLE, SCAN_FAILED
 
 if TYPE_CHECKING:
+    from armarius.graph.entity_cache import GraphGuard
+    from armarius.search.models import VectorGuard, VectorSearch
     from armarius.search.order import Ordered
+    from armarius.search.query.relations import RelationIndex
 
 
 class Clock:
@@ -150,8 +151,8 @@ class Sources:
     """
 
     root: Path | None = None
-    vectors: VectorSearch | VectorGuard | None = None
-    graph: GraphGuard | None = None
+    vectors: "VectorSearch | VectorGuard | None" = None
+    graph: "GraphGuard | None" = None
     summaries: SummaryIndex | None = None
 
 
@@ -208,7 +209,7 @@ def ask_graph(
     *,
     chapter: int | None = None,
     bounds: Bounds = EVERYTHING,
-    graph: GraphGuard | None = None,
+    graph: "GraphGuard | None" = None,
 ) -> GraphEntities:
     """What a graph knows of a question about this project; for `find`. Waits for the graph, so hold no corpus open.
 
@@ -259,7 +260,11 @@ def _find(
     listed: bool,
 ) -> PassageResult:
     clock = Clock()
-    asking = None if sources.vectors is None else VectorGuard.of(sources.vectors).begin(query)
+    asking = None
+    if sources.vectors is not None:
+        from armarius.search.models import VectorGuard, outliers  # where there is a model
+
+        asking = VectorGuard.of(sources.vectors).begin(query)
     question = _understood(corpus, query, chapter, recipe)
     bounds = _narrowed(corpus, question, chapter)
     clock.lap("understand")
@@ -351,6 +356,8 @@ def _summaries(corpus: Corpus, sources: Sources, warnings: list[ContextWarning])
 def _people(corpus: Corpus, question: Understanding, chapter: int | None, graph: GraphEntities) -> Subjects:
     if not (question.entities and question.relations):
         return Subjects(question.entities, {})  # no relation word: the index is not needed
+    from armarius.search.query.relations import subjects_of  # where a relation word is asked
+
     moment = _moment(corpus, chapter)
     index = _relation_index(corpus, moment)
     return subjects_of(corpus, index.with_graph(graph, chapter=moment) if graph.relations else index, question)
@@ -393,7 +400,9 @@ def _steps(corpus: Corpus, query: str, chapter: int | None) -> tuple[list[str], 
     return sorted(starts), depth, corpus.codex
 
 
-def _relation_index(corpus: Corpus, chapter: int | None) -> RelationIndex:
+def _relation_index(corpus: Corpus, chapter: int | None) -> "RelationIndex":
+    from armarius.search.query.relations import RelationIndex
+
     # Only relations that begin or end somewhere depend on the chapter.
     dated = any(r.since is not None or r.until is not None for r in corpus.codex.relations)
     at = chapter if dated else None

@@ -17,7 +17,7 @@ from armarius.codex.authored.record_file import FOLDER, RecordFile
 from armarius.codex.model import Entity, Fact
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
-from armarius.engine.project import FolderPages
+from armarius.engine.pages import FolderPages
 from armarius.errors import ConfigError, ContractError, DescribedElsewhere, UnknownDocument
 from armarius.io import folder_lock, write_atomic
 from armarius.io.toml import with_value

@@ -24,21 +24,13 @@ from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, is_dataclass, replace
 from difflib import get_close_matches
+from functools import cached_property
 from itertools import count
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from armarius.codex.authored.collection import Listed
-from armarius.codex.authored.in_place import (
-    Edit,
-    Pages,
-    changed_meanwhile,
-    edit_in_place,
-    flat,
-    removal_in_place,
-    write_in_place,
-)
 from armarius.codex.authored.protocol import Authored, Block, write_block
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.codex_json import IMPORTERS, CodexFile, EntryReader
@@ -62,6 +54,9 @@ from armarius.headings.display import counted
 from armarius.text.unicode import fold, slug
 from armarius.validation import control_in, flag, near, shown, suggestion
 
+if TYPE_CHECKING:
+    from armarius.codex.authored.in_place import Edit, Pages
+
 _FIELDS = ("id", "name", "type", "aliases", "without", "description", "level", "attributes", "facts", "over")
 _NAMED = frozenset({"id", "name"})
 
@@ -77,15 +72,23 @@ class AuthoredCodex(Listed[Entity]):
         authored: The source of the records, or a project folder.
         whole: Returns the current merged codex. With it, `list`, `get` and `relations` cover all entities, and `update`
             can override an entity of a profile or of `codex.json`.
-        pages: The Markdown pages of the project; without them an entity of a page is changed by a record over it.
+        pages: Gives the Markdown pages of the project; without them an entity of a page is changed by a record over it.
     """
 
     def __init__(
-        self, authored: Authored | Path, *, whole: Callable[[], Codex] | None = None, pages: Pages | None = None
+        self,
+        authored: Authored | Path,
+        *,
+        whole: Callable[[], Codex] | None = None,
+        pages: "Callable[[], Pages] | None" = None,
     ) -> None:
-        self._pages = pages
+        self._given_pages = pages
         self._file = records_of(authored, "codex", tables=["entity", "relation"], check=_check)
         self._whole = whole
+
+    @cached_property
+    def _pages(self) -> "Pages | None":
+        return None if self._given_pages is None else self._given_pages()
 
     def __repr__(self) -> str:
         try:
@@ -235,6 +238,8 @@ class AuthoredCodex(Listed[Entity]):
                 since `expect`, or while it was edited: nothing was written.
             StoreFull: The file cannot be written; nothing has changed.
         """
+        import armarius.codex.authored.in_place as in_place  # for edits alone
+
         force, id_, changes = flag("force", force), self._id(id_), _plain(changes)
         if changes.get("id", id_) != id_:
             raise CodexError(f"entity {shown(id_)}: id: stays as it is, got {shown(changes['id'])}")
@@ -244,11 +249,11 @@ class AuthoredCodex(Listed[Entity]):
         self._refuse_duplicates(data, changes, force)
         edit, fields = self._in_place(id_, changes)
         if edit is not None and expect and expect != edit.digest:
-            raise changed_meanwhile(edit.path)
+            raise in_place.changed_meanwhile(edit.path)
         with self._step():
             self._relate_by_id(id_, data, changes)
             if edit is not None and self._pages is not None:
-                write_in_place(self._pages, edit, self.get(id_), fields, expect=expect)
+                in_place.write_in_place(self._pages, edit, self.get(id_), fields, expect=expect)
                 self._record_rest(id_, block, changes, fields)
                 changes = _lacking(self.get(id_), fields)
                 if not changes:
@@ -272,25 +277,33 @@ class AuthoredCodex(Listed[Entity]):
         """
         return () if self._pages is None else self._pages.undo()
 
-    def preview(self, id_: str, /, **changes: Any) -> Edit:  # noqa: ANN401
+    def preview(self, id_: str, /, **changes: Any) -> "Edit":  # noqa: ANN401
         """What `update` would write, or without `changes` `delete`: the file, its text before and after; no write.
 
         Raises:
             As `update`, but for names that another entity has.
         """
+        import armarius.codex.authored.in_place as in_place  # for edits alone
+
         id_, changes = self._id(id_), _plain(changes)
         block = self._record(id_)
         before = "" if block is None else block.text
         if not changes:
-            edit = None if block is not None or self._pages is None else removal_in_place(self._pages, self.get(id_))
-            return Edit(self._file.name, before, "") if edit is None else edit
+            edit = (
+                None
+                if block is not None or self._pages is None
+                else in_place.removal_in_place(self._pages, self.get(id_))
+            )
+            return in_place.Edit(self._file.name, before, "") if edit is None else edit
         data = self._recorded(id_, block, changes)
         _refuse("entity", data)
         edit, fields = self._in_place(id_, changes)
         if edit is not None:
             data = self._recorded(id_, block, *_parted(changes, fields))
         after = "" if data.keys() <= _NAMED and edit is not None else write_block("entity", data, before=block)
-        of_record = Edit(self._file.name, before, before if block is not None and data == _stated_in(block) else after)
+        of_record = in_place.Edit(
+            self._file.name, before, before if block is not None and data == _stated_in(block) else after
+        )
         return of_record if edit is None else replace(edit, also=of_record if of_record.diff else None)
 
     def _record(self, id_: str) -> Block | None:
@@ -304,17 +317,19 @@ class AuthoredCodex(Listed[Entity]):
         fields: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, Any]:
         """The record with `changes`, without what a page has taken, and with what pages say of what it changes."""
+        import armarius.codex.authored.in_place as in_place  # for edits alone
+
         record = {} if block is None or block.data is None else _stated(block.data)
         entity = _by_id(self.list(), id_)
         over = dict(record.get("over", {}))
-        for name, key, value in flat({name: value for name, value in changes.items() if name != "aliases"}):
+        for name, key, value in in_place.flat({name: value for name, value in changes.items() if name != "aliases"}):
             field = key or name
             now = "" if entity is None else entity.attributes.get(key, "") if key else str(getattr(entity, name))
             if now != str((record.get("attributes", {}) if key else record).get(field, "")):
                 over[field] = now  # not the record's own value
             if value is None or not now or entity is None or not self._has_pages(entity):
                 over.pop(field, None)
-        for name, key, _ in flat(fields):
+        for name, key, _ in in_place.flat(fields):
             over.pop(key or name, None)
             if key:
                 record["attributes"] = {
@@ -372,9 +387,15 @@ class AuthoredCodex(Listed[Entity]):
             if gone:
                 self._file.replace("relation", {**record, **dict.fromkeys(gone, id_)})
 
-    def _in_place(self, id_: str, changes: Mapping[str, Any]) -> tuple[Edit | None, dict[str, Any]]:
+    def _in_place(self, id_: str, changes: Mapping[str, Any]) -> "tuple[Edit | None, dict[str, Any]]":
+        import armarius.codex.authored.in_place as in_place  # for edits alone
+
         entity = None if self._pages is None else _by_id(self.list(), id_)
-        return (None, {}) if entity is None or self._pages is None else edit_in_place(self._pages, entity, changes)
+        return (
+            (None, {})
+            if entity is None or self._pages is None
+            else in_place.edit_in_place(self._pages, entity, changes)
+        )
 
     def _refuse_duplicates(self, data: dict[str, Any], changes: dict[str, Any], force: bool) -> None:
         """Check only names that change: the check reads every name."""
@@ -401,9 +422,11 @@ class AuthoredCodex(Listed[Entity]):
                 an opened project, nothing else describes it and relations need it (lists them, with their files);
                 those of `codex.json` in any case.
         """
+        import armarius.codex.authored.in_place as in_place  # for edits alone
+
         id_ = self._id(id_)
         written = any((block.table, block.id) == ("entity", id_) for block in self._file.records())
-        edit = None if written or self._pages is None else removal_in_place(self._pages, self.get(id_))
+        edit = None if written or self._pages is None else in_place.removal_in_place(self._pages, self.get(id_))
         if not written and edit is None:
             where = places(self.get(id_))
             message = f"entity {id_!r} is described in {where}: delete it there, or set its level to never"
@@ -417,7 +440,7 @@ class AuthoredCodex(Listed[Entity]):
             for block in self._touching(id_) if relations else ():
                 self._file.remove("relation", block.id)
             if edit is not None and self._pages is not None:
-                write_in_place(self._pages, edit, self.get(id_), None)
+                in_place.write_in_place(self._pages, edit, self.get(id_), None)
             else:
                 self._file.remove("entity", id_)
         return replace(done, left=left)
@@ -663,8 +686,10 @@ def _parted(changes: Mapping[str, Any], fields: Mapping[str, Any]) -> tuple[dict
 
 def _lacking(entity: Entity, fields: Mapping[str, Any]) -> dict[str, Any]:
     """What a page says now and the entity does not, since another file comes before the page."""
+    import armarius.codex.authored.in_place as in_place  # for edits alone
+
     lacking: dict[str, Any] = {}
-    for name, key, value in flat(fields):
+    for name, key, value in in_place.flat(fields):
         now = entity.attributes.get(key, "") if key else getattr(entity, name)
         if name == "aliases":
             same = set(now) == {alias for alias in value or () if alias != entity.name}

@@ -10,7 +10,6 @@ from typing import Final
 
 from armarius._core import Speech
 from armarius.codex.model import CONTEXT_LEVELS, Entity
-from armarius.codex.people import letters, words
 from armarius.headings import Reason, heading
 from armarius.prompt.fetchers.entities import Cards, EntitySource, list_entities
 from armarius.prompt.fetchers.layers import withheld_facts
@@ -56,6 +55,8 @@ def present(
 
 @cache
 def _speech() -> Speech:
+    from armarius.codex.people import letters, words  # of a window with names
+
     return Speech("".join(sorted(letters("han", "speech"))), sorted(words("latin", "speech")))
 
 

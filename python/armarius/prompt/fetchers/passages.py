@@ -18,16 +18,15 @@ from armarius._core import ScoredStretch
 from armarius.codex import Codex, Entity, Relation
 from armarius.codex.cards import Visible, holds, one_line, short_card, span_label
 from armarius.documents.document import Document
-from armarius.documents.editor_texts import EditorTexts
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, frame, heading
+from armarius.index.source import EditorTexts
 from armarius.prompt.fetchers.entities import card_of, relation_source
 from armarius.prompt.fetchers.story import planned
 from armarius.search.corpus import Corpus, Outside
 from armarius.search.explain import MatchHighlights
-from armarius.search.models import Reranking, with_live
 from armarius.search.passages import RankedPassages
 from armarius.search.query.words import ANY
 from armarius.search.rank import Ranked
@@ -49,6 +48,7 @@ from armarius.warnings import CHAPTER_UNKNOWN, INDEX_NOT_READY
 
 if TYPE_CHECKING:
     from armarius.search.contradictions.statements import Statement
+    from armarius.search.models import Reranking
     from armarius.search.reading import Reading
 
 _NAMED = 2
@@ -90,7 +90,7 @@ class PassageFetcher:
         sources: Sources | None = None,
         *,
         files: FileScope | None = None,
-        reranking: Reranking | None = None,
+        reranking: "Reranking | None" = None,
         lives: EditorTexts | None = None,
     ) -> None:
         self._corpus = corpus
@@ -124,6 +124,8 @@ class PassageFetcher:
         documents = self._corpus.documents
         if live is not None:
             if sources.vectors is not None:
+                from armarius.search.models import with_live
+
                 sources = replace(sources, vectors=with_live(sources.vectors, documents.get(live.path), live))
             documents = {**documents, live.path: live}
         outside = self._outside(request, query, task="guessed" not in recipe.parts)

@@ -31,8 +31,7 @@ from armarius.search.contradictions.values import (
 )
 from armarius.search.corpus import Corpus
 from armarius.search.explain import words_in
-from armarius.search.query.query import Understanding, question, read_question
-from armarius.search.query.relations import Subjects
+from armarius.search.query.query import Subjects, Understanding, question, read_question
 from armarius.search.query.words import attributes
 from armarius.text.matcher import EntityMatcher
 

@@ -5,7 +5,7 @@ Deterministic and explainable: everything understood carries the words it was re
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from operator import add
 from typing import NamedTuple
@@ -99,6 +99,31 @@ class Understanding:
         recipe = self.recipe
         read = "chapters" in recipe.parts and (recipe.stated or not self.mentions)
         return read and bool(self.chapters or recipe.scope == "scene")
+
+
+@dataclass(frozen=True, slots=True)
+class RelationEdge:
+    """`other` is `role` of the entity the edge belongs to; `said` is the relation type or the words of the profile."""
+
+    other: str
+    role: Role
+    said: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """The entities of a question.
+
+    Attributes:
+        named: Ids in the order named.
+        related: Id to (factor in (0, 1], the edge that led there, the word that asked for it).
+        external: As `related`, for entities that only the graph knows.
+    """
+
+    named: tuple[str, ...]
+    related: dict[str, tuple[float, RelationEdge, str]]
+    external: dict[str, tuple[float, RelationEdge, str]] = field(default_factory=dict)
 
 
 def read_question(

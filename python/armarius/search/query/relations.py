@@ -9,15 +9,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 
 from armarius.arguments import OPEN, Chapters
 from armarius.codex import Entity, Relation
 from armarius.codex.cards import holds
+from armarius.codex.model import GraphEntities
 from armarius.codex.people import stated_gender
-from armarius.graph.entity_cache import GraphEntities
 from armarius.search.corpus import Corpus
-from armarius.search.query.query import Understanding
+from armarius.search.query.query import RelationEdge, Subjects, Understanding
 from armarius.search.query.words import Role, pair_of, role_words
 from armarius.text.matcher import Mention
 from armarius.text.unicode import HAN_UNIFIED, WIDE_RUN
@@ -32,16 +31,6 @@ _MARRIED = re.compile(
     re.IGNORECASE,
 )
 _BORE = re.compile(r"(?:生下|生有|育有|生了|生|\b(?:mother|father|parent) (?:of|to))\s*$", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class RelationEdge:
-    """`other` is `role` of the entity the edge belongs to; `said` is the relation type or the words of the profile."""
-
-    other: str
-    role: Role
-    said: str
-    path: str = ""
 
 
 class RelationIndex:
@@ -223,21 +212,6 @@ def _of_role(before: str) -> Role | None:
 
 def _gender(entity: Entity) -> str:
     return stated_gender(entity.attributes) or ""
-
-
-@dataclass(frozen=True, slots=True)
-class Subjects:
-    """The entities of a question.
-
-    Attributes:
-        named: Ids in the order named.
-        related: Id to (factor in (0, 1], the edge that led there, the word that asked for it).
-        external: As `related`, for entities that only the graph knows.
-    """
-
-    named: tuple[str, ...]
-    related: dict[str, tuple[float, RelationEdge, str]]
-    external: dict[str, tuple[float, RelationEdge, str]] = field(default_factory=dict)
 
 
 def subjects_of(corpus: Corpus, index: RelationIndex, question: Understanding) -> Subjects:
