@@ -14,7 +14,6 @@ from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Final
 
-from armarius.codex.cards import one_line
 from armarius.codex.profiles.fields import role_of
 from armarius.documents.data import values_in
 from armarius.errors import BudgetError
@@ -396,7 +395,8 @@ def covering_card(row: PassageRow, cards: Iterable[PromptItem]) -> PromptItem | 
             return None
         stated = [field for field in fields if role_of(field["label"].strip()) != "type"]  # that is on every card
         values = [part for field in stated for part in _NAMES.split(field["value"])]
-    return next((card for card in cards if all(one_line(value) in card.text for value in values)), None)
+    wanted = list(map(" ".join, map(str.split, values)))  # each on one line, as cards have them
+    return next((card for card in cards if all(map(card.text.__contains__, wanted))), None)
 
 
 def _lines(text: str) -> str:
