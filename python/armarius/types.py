@@ -136,6 +136,7 @@ class PassageRow:
         asked: The question asks for its chapter, so it is demanded, before all others.
         line: Of source code, the line that it begins in, from 1; 0 of prose.
         plain: Found by plain search, which has a share of the room of its own.
+        clear: So found in a stretch that holds most of what is rare in the question; its share is larger.
     """
 
     path: str
@@ -147,6 +148,7 @@ class PassageRow:
     asked: bool = False
     line: int = 0
     plain: bool = False
+    clear: bool = False
 
     @property
     def source(self) -> str:

@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use super::bm25::Bm25;
+use super::bm25::{Bm25, rarity};
 use super::corpus::{Corpus, Document};
 use super::gather::Gathered;
 use super::key::keys_of;
@@ -39,6 +39,8 @@ pub struct ScoredStretch {
     pub end: u32,
     /// BM25 of the text that was searched for.
     pub score: f32,
+    /// How much of the rarity of the words of that text it holds: 0 to 1.
+    pub share: f32,
 }
 
 impl Stretches {
@@ -81,7 +83,10 @@ pub fn stretches(corpus: &Corpus, text: &str, filter: &Filter, limit: usize) -> 
         let mut gathered = Gathered::new(&mut blocks);
         scratch.units.reserve(units.len());
         scratch.paragraphs.reserve(all.first.len());
-        scratch.sums[0].resize(scratch.sums[0].len().max(all.first.len()), 0.0);
+        for sums in &mut scratch.sums {
+            sums.resize(sums.len().max(all.first.len()), 0.0);
+        }
+        let mut whole = f32::MIN_POSITIVE;
         let mut found: Vec<u32> = Vec::new();
         for (group, key) in keys_of(text).into_iter().enumerate() {
             let wanted = Wanted::Text(vec![key]);
@@ -97,29 +102,31 @@ pub fn stretches(corpus: &Corpus, text: &str, filter: &Filter, limit: usize) -> 
             });
             let held = counts.touched.len() as f64;
             let bm25 = Bm25::new(all.total, held, 1.0, K1, B);
-            let sums = &mut scratch.sums[0];
+            let worth = rarity(all.total, held) as f32;
+            whole += worth;
+            let [sums, shares] = &mut scratch.sums;
             counts.drain(|at, frequency| {
                 let sum = &mut sums[at as usize];
                 if *sum == 0.0 {
                     found.push(at);
                 }
                 *sum += bm25.value(frequency, all.lengths[at as usize]);
+                shares[at as usize] += worth;
             });
         }
         scratch.blocks = blocks;
-        let sums = &mut scratch.sums[0];
-        let mut best: Vec<(Reverse<u32>, u32)> = found
+        let [sums, shares] = &mut scratch.sums;
+        let mut best: Vec<(Reverse<u32>, u32, f32)> = found
             .iter()
             .map(|&at| {
-                (
-                    Reverse(std::mem::take(&mut sums[at as usize]).to_bits()),
-                    at,
-                )
+                let score = std::mem::take(&mut sums[at as usize]);
+                let share = std::mem::take(&mut shares[at as usize]) / whole;
+                (Reverse(score.to_bits()), at, share)
             })
             .collect();
-        best.sort_unstable();
+        best.sort_unstable_by_key(|&(score, at, _)| (score, at));
         best.truncate(limit);
-        let placed = best.into_iter().map(|(Reverse(score), at)| {
+        let placed = best.into_iter().map(|(Reverse(score), at, share)| {
             let first = all.first[at as usize];
             let document = corpus
                 .documents
@@ -136,6 +143,7 @@ pub fn stretches(corpus: &Corpus, text: &str, filter: &Filter, limit: usize) -> 
                 first: first - owner.first_paragraph,
                 end: end - owner.first_paragraph,
                 score: f32::from_bits(score),
+                share,
             }
         });
         placed.collect()

@@ -11,7 +11,8 @@ import pytest
 
 import armarius
 from armarius._core import terms
-from armarius.prompt.pack import plain_share
+from armarius.prompt.pack import CLEAR_SHARE, plain_share
+from armarius.search.passages import CLEAR
 
 GUIDE = "".join(
     f"## Rule {n}\n\nSay less than you know; keep the river and the weather in view of rule {n}.\n\n"
@@ -30,7 +31,9 @@ def normal(text):
 
 
 def best_stretches(documents, query):
-    """Plain BM25 over chunks of 400 code points, best first: (score, path, paragraphs).
+    """Plain BM25 over chunks of 400 code points, best first: (not clear, score, path, paragraphs).
+
+    Clear ones, which hold most of the rarity of the words, come first.
 
     The words of the headings above a paragraph count twice for it, but for a chapter's own title.
     """
@@ -55,7 +58,8 @@ def best_stretches(documents, query):
         spread = 1.2 * (0.25 + 0.75 * length / mean)
         score = sum(rarity[word] * count[word] * 2.2 / (count[word] + spread) for word in wanted)
         if score > 0:
-            scored.append((-score, path, [text for role, text, _ in rows if role != "heading"]))
+            clear = sum(rarity[word] for word in wanted if count[word]) >= CLEAR * sum(rarity.values())
+            scored.append((not clear, -score, path, [text for role, text, _ in rows if role != "heading"]))
     return sorted(scored)
 
 
@@ -69,14 +73,13 @@ def missing(engine, query, budget):
     counter = armarius.TokenCounter.for_model("gpt-4o")
     pack = engine.assemble(query, budget=budget, model="gpt-4o")
     room = int(budget * 0.9) - 64 - sum(one.tokens for one in pack.items if not one.source.startswith("rag:"))
-    room = int(room * plain_share(room))
-    found, prompt = [], normal(pack.prompt)
-    for score, path, texts in best_stretches(engine.documents(), query):
-        room -= 40 + sum(counter.count(text) + 12 for text in texts)  # with its headings
-        if room < 0:
+    found, prompt, used = [], normal(pack.prompt), 0
+    for rest, score, path, texts in best_stretches(engine.documents(), query):
+        used += 40 + sum(counter.count(text) + 12 for text in texts)  # with its headings
+        if used > int(room * (plain_share(room) if rest else CLEAR_SHARE)):
             break
-        found.append((round(score, 3), path, all(is_said(text, prompt) for text in texts)))
-    worst = found[-1][0] if found else 0  # of what is worth the same any may be the last
+        found.append(((rest, round(score, 3)), path, all(is_said(text, prompt) for text in texts)))
+    worst = found[-1][0] if found else (False, 0)  # of what is worth the same any may be the last
     return [one for one in found if not one[2] and one[0] < worst]
 
 

@@ -59,6 +59,10 @@ def plain_share(room: int) -> float:
     return min(0.25, max(0.1, room / 40_000))
 
 
+CLEAR_SHARE: Final = 0.4
+"""Of a room: what plain search fills with stretches that hold most of the question."""
+
+
 def pack(
     admitted: Admitted,
     counter: CachedCounter,
@@ -206,10 +210,8 @@ class _Packer:
 
     def _pick(self, first: Sequence[PassageRow], room: int) -> dict[_Key, PassageRow]:
         """Rows by key: what plain search finds, `first`, what is asked for, then the best of the offer."""
-        plain = int(room * plain_share(room))
-        chosen = _Chosen(self, plain)
+        chosen = _Chosen(self, room)
         chosen.add_stretches(self.offer.stretches)
-        chosen.room += room - plain
         chosen.add_fitting(first, held=True)
         offered = self.offer.rows
         answers: list[PassageRow] = []
@@ -304,13 +306,15 @@ class _Chosen:
         return False
 
     def add_stretches(self, stretches: Iterable[Sequence[PassageRow]]) -> None:
-        """Add each of `stretches` that still fits whole, in their order."""
-        missed = 0
+        """Add each of `stretches` that fits whole into the share of plain search, in their order."""
+        missed, whole = 0, self.room
         for stretch in stretches:
-            if self.room < _LEAST or missed > _MISSED_STRETCHES:
+            others = whole - int(whole * (CLEAR_SHARE if stretch[0].clear else plain_share(whole)))
+            if self.room - others < _LEAST or missed > _MISSED_STRETCHES:
                 return
-            if not self.add_all(stretch):
-                missed += 1
+            self.room -= others
+            missed += not self.add_all(stretch)
+            self.room += others
 
     def add_fitting(self, rows: Iterable[PassageRow], *, held: bool = False) -> None:
         """Add each of `rows` that still fits, in their order; looks no further than there is room.

@@ -35,6 +35,8 @@ _LAST = 1 << 30  # after every chapter
 _FIRST = 96  # paragraphs asked of the core at first
 _AHEAD = 16  # rows made at once
 _SCENES = 8  # of what is found for an outline
+CLEAR: Final = 0.45
+"""Of the rarity of all words of the question: a stretch of plain search that holds as much is clear."""
 
 
 class RankedPassages:
@@ -97,6 +99,7 @@ class RankedPassages:
         # A question about chapters and nothing else is answered by them.
         alone = bool(asked.chapters) and not ranked.read.words and not asked.entities and not ranked.also
         self._plain = () if alone or reading is not None or ranked.outcome == "nothing found" else plain
+        self._plain = sorted(self._plain, key=lambda stretch: stretch.share < CLEAR)
         self._floor = math.inf if alone else ranked.scores.best * STOP_SHARE
         # A little lower for the core, which counts in 32 bits; where there is no floor the best is asked all the same.
         self._above = 0.0 if alone else self._floor * 0.999
@@ -161,7 +164,7 @@ class RankedPassages:
 
     @property
     def stretches(self) -> Iterator[Sequence[PassageRow]]:
-        """What plain search finds, best first, without what the request may not see; each is made once, when asked."""
+        """What plain search finds and the request may see: clear ones, then others, best first; each is made once."""
         for stretch in self._plain:
             key = stretch.path, stretch.first
             if key not in self._stretches:
@@ -174,11 +177,11 @@ class RankedPassages:
         if document is None or stretch.path in self._barred_paths:
             return ()
         inside = [block for block in document.paragraphs[stretch.first : stretch.end] if block.role != "heading"]
-        file = self.map.files.get(stretch.path)
+        file, clear = self.map.files.get(stretch.path), stretch.share >= CLEAR
         if file is None or file.edition == "main":
-            return self._standing(document, inside, plain=True)
+            return [replace(row, plain=True, clear=clear) for row in self._standing(document, inside)]
         rows = [self._in_main(row, file) for row in self._rows(document, inside) if row.text]
-        return [replace(row, plain=True) for row in rows if row and row.text and self._barred(row) is None]
+        return [replace(row, plain=True, clear=clear) for row in rows if row and row.text and self._barred(row) is None]
 
     def _in_main(self, row: PassageRow, file: MappedFile) -> PassageRow | None:
         """The paragraph of the main edition that says what one of another edition says; what no other says itself.
@@ -352,10 +355,10 @@ class RankedPassages:
         yield from sorted(result, key=lambda row: (-row.score, row.place))
 
     def _standing(
-        self, document: Document, paragraphs: Iterable[Paragraph], score: float | None = None, *, plain: bool = False
+        self, document: Document, paragraphs: Iterable[Paragraph], score: float | None = None
     ) -> list[PassageRow]:
         """The rows of some paragraphs, of those that have a text and may stand, whatever the files are taken for."""
-        rows = self._rows(document, paragraphs, score, plain=plain)
+        rows = self._rows(document, paragraphs, score)
         is_later = self.chapter is not None and rows and max(map(_place, rows))[0] > self.chapter
         outside = document.kind in STORY_KINDS and (is_later or self.asked.excluded)
         doubtful = self._bounded or outside or document.kind == "code" or document.path == self.current[0]
@@ -364,7 +367,7 @@ class RankedPassages:
         return [row for row in rows if row.text and not self._barred(row)]
 
     def _rows(
-        self, document: Document, paragraphs: Iterable[Paragraph], score: float | None = None, *, plain: bool = False
+        self, document: Document, paragraphs: Iterable[Paragraph], score: float | None = None
     ) -> list[PassageRow]:
         """Paragraphs of a document, each with its worth, or the `score` of another."""
         path, kind, is_story = document.path, document.kind, document.kind in STORY_KINDS
@@ -398,7 +401,7 @@ class RankedPassages:
                 reading = self.reading
                 worth = reading.worth(path, index) if reading else self.ranked.scores.score_of(path, index) or 0.0
             line, where = document.line_at(start) if kind == "code" else 0, (place, path, start)
-            rows.append(PassageRow(path, index, worth, where, title, text.strip(), wish, line, plain=plain))
+            rows.append(PassageRow(path, index, worth, where, title, text.strip(), wish, line))
         return rows
 
 

@@ -53,6 +53,8 @@ pub struct ScoredStretch {
     pub end: u32,
     /// BM25.
     pub score: f32,
+    /// How much of the rarity of the words it holds: 0 to 1.
+    pub share: f32,
 }
 
 /// How much of the question's words its best window holds.
@@ -77,7 +79,8 @@ value!(ScoredStretch {
     path: String,
     first: u32,
     end: u32,
-    score: f32
+    score: f32,
+    share: f32
 });
 value!(ScoredUnit {
     path: String,

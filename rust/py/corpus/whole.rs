@@ -123,6 +123,7 @@ impl Corpus {
             first: one.first,
             end: one.end,
             score: one.score,
+            share: one.share,
         });
         placed.collect()
     }
