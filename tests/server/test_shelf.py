@@ -347,7 +347,7 @@ def test_every_verb_is_of_one_moment():
     from armarius.workspace.engines import ShelvedEngine
 
     other = {"check_project", "close", "watch", "refresh", "wait", "cancel", "budget_profile", "update_budget_profile"}
-    other |= {"reembed", "subgraph", "write", "move"}  # long work, what needs a folder, and what makes a moment
+    other |= {"reembed", "subgraph", "snapshot", "write", "move"}  # long work, of folders or memory, and new versions
     verbs = {name for name, verb in vars(ContextEngine).items() if callable(verb) and not name.startswith("_")}
     assert "assemble" in verbs
     assert verbs - other <= vars(ShelvedEngine).keys()
