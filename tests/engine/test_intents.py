@@ -463,3 +463,21 @@ def test_a_name_of_the_host_is_a_task_in_its_project_and_the_account_says_of_ano
     (tmp_path / "armarius.toml").write_text('[skills]\n"my-button" = "fly"\n', encoding="utf-8")
     with pytest.raises(armarius.ConfigError, match=r"skills\.my-button must be one of ask, write"):
         armarius.open(tmp_path, watch=False)
+
+
+@pytest.mark.parametrize(
+    ("query", "task"),
+    [
+        ("im stuck, what could go wrong on the boat", "brainstorm"),
+        ("keep goin", "continue"),
+        ("more", "continue"),
+        ("list the characters in chapter 2", "present"),
+        ("personnages du chapitre 3", "present"),
+        ("où en sont les personnages ?", "state"),
+        ("剧情推到哪儿了", "state"),
+        ("扩到一千字", "rewrite"),
+        ("太啰嗦了", "polish"),
+    ],
+)
+def test_a_short_sentence_without_apostrophe_or_reference_is_the_task_it_says(query, task):
+    assert understand(query).task == task

@@ -55,6 +55,7 @@ _NEED_OBJECT: Final = frozenset({*_LIGHT, "check", "polish"}) - {"continue"}  # 
 _OF_FRAGMENTS: Final = ("brainstorm", "summarise", "translate", "continue")  # "alternatives to the duel?"
 _OF_STATES: Final = ("check", "summarise")  # of what is or is not: 检查称呼是否统一
 _TEXTS: Final = frozenset({"place", "text"})
+_BY_PATTERN: Final = ("several", "brief", "more", "who", "pair", "quoted", "colon", "too", "upto", "where")  # sets
 _JUDGES: Final = frozenset({"n:check", "faults", "agree", "judge"})
 
 
@@ -154,7 +155,7 @@ def _sets_in(text: str, words: list[SetWord]) -> set[str]:
     """The sets of the words in a text, and what else a rule may ask for."""
     by = _patterns()
     sets = set[str]().union(*map(_SETS, words))
-    sets |= {name for name in ("several", "brief", "more", "who", "pair", "quoted", "colon") if by[name].search(text)}
+    sets |= {name for name in _BY_PATTERN if by[name].search(text)}
     sets |= {"asks"} if "who" in sets else set()
     return sets | ({"place"} if _CHAPTER in text else set())
 
@@ -177,7 +178,8 @@ def _asked_for(sentence: str) -> TaskName | None:
     is_told = "tells" in sets or ("seek" in sets and "n:check" not in sets)
     if ruled == "rename" or is_told or (is_query and ruled):
         return ruled
-    if "n:continue" in sets and sum(name[:2] == "n:" for name in sets) == 1 and _is_bare(sentence):
+    is_next = "n:continue" in sets and sum(name[:2] == "n:" for name in sets) == 1 and _is_bare(sentence)
+    if is_next or by["alone"].fullmatch(sentence):
         return "continue"
     if not is_spaced and not _HAN_ALONE.fullmatch(sentence):
         clauses.reverse()
@@ -188,6 +190,8 @@ def _asked_for(sentence: str) -> TaskName | None:
         task = commanded(clause, matches[clause], sets, wish=wish, ruled=ruled is not None)
         if task is None or (not is_spaced and task == "check" and "asks" in sets and not sets & _JUDGES):
             continue  # 确认一下是谁送的 looks something up
+        if ruled in ("present", "state") and task in ("write", "summarise"):
+            return ruled  # "list the characters", "sum up where everyone stands"
         if questions and clause not in questions and by["own"].search(clause):
             return ruled
         if not is_query or (clause not in questions and (clause != last or task in _OF_FRAGMENTS)):

@@ -31,6 +31,7 @@ _TOKEN = re.compile(rf"([{UNSPACED}])|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPAC
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _NO_KANA = re.compile(f"(?![{KANA}])[{UNSPACED}]")
 _LAST_LATIN: Final = "\u024f"
+_SHORTEST: Final = 2  # letters of a word that may stand without its apostrophe
 _SPACED = re.compile(rf"[^\W_{UNSPACED}]")  # a letter or digit that is part of a longer token
 _LATIN = re.compile(rf"(?=[\0-{_LAST_LATIN}])\w")  # a part of a Latin word or of a name of code
 
@@ -136,8 +137,11 @@ class WordSets:
         sets: dict[str, set[str]] = {}
         for name, words in rows.items():
             for word in words.split():
-                for spelled in (word.replace("-", " "), word.replace("-", " " if word[0] <= _LAST_LATIN else "")):
-                    sets.setdefault(spelled, set()).add(name)
+                spelled = {word.replace("-", " "), word.replace("-", " " if word[0] <= _LAST_LATIN else "")}
+                if len(word) > _SHORTEST:  # "im stuck", "keep goin"
+                    spelled |= {re.sub("'|(?<=[a-z]{2}in)g$", "", word.replace("-", " "))}
+                for form in spelled:
+                    sets.setdefault(form, set()).add(name)
         self._by_first: dict[str, list[tuple[str, bool, _Names]]] = {}
         for word in sorted(sets, key=lambda word: (-len(word), word)):
             verbs, nouns = (tuple(sorted(name[2:] for name in sets[word] if name[:2] == kind)) for kind in ("v:", "n:"))
