@@ -85,6 +85,26 @@ def test_without_a_graph_lines_of_code_come_before_tests_and_change_logs(fetcher
     assert not [line for line in lines if line.startswith("CHANGES.md")]
 
 
+def test_a_symbol_that_the_project_does_not_have_is_listed_and_not_shown(fetcher, project, tmp_path, monkeypatch):
+    for query in ("what does `frob_nicate` do?", "where is FrobLantern?"):
+        found = fetcher.fetch(request(query=query))
+        assert (found.candidates, [item.reason for item in found.omitted]) == ((), ["no match"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (project / "index.scip").unlink()
+    found = fetcher.fetch(request(query="what does `frob_nicate` do?"))
+    assert (found.candidates, found.warnings) == ((), ())
+    assert "frob_nicate" in str(found.omitted[0].detail)
+
+
+def test_without_a_graph_symbols_around_the_cursor_give_lines_and_no_notice(fetcher, project, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (project / "index.scip").unlink()
+    text = "wick = burning_time(2)\n"
+    found = fetcher.fetch(request(query="why zero", document="lantern/new.py", text=text, cursor=5))
+    assert [item.source for item in found.candidates] == ["code:subgraph:burning_time"]
+    assert found.warnings == ()
+
+
 def test_a_project_without_code_is_left_in_peace(tmp_path):
     (tmp_path / "novel").mkdir()
     (tmp_path / "novel" / "ch001.md").write_text("# One\n\nburning_time passed.\n")

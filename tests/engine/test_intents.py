@@ -416,6 +416,13 @@ def test_a_command_is_found_at_any_place_of_a_sentence_that_wants_something(quer
     assert understand(query).task == task
 
 
+@pytest.mark.parametrize(
+    "query", ["What happens next?", "what comes next", "この後どうなる？", "그 다음은?", "接下来会怎样"]
+)
+def test_what_comes_next_is_asked_of_the_end_of_the_story(ferry, query):
+    assert "story:ending:chapters/06.md" in [item.source for item in ferry.assemble(query, budget=4000).items]
+
+
 @pytest.mark.parametrize("asked", [{"story": True}, {"query": "colder", "story": True}, {"skill": "continue"}])
 def test_a_host_says_that_the_story_goes_on_without_words(ferry, asked):
     assert "story:ending:chapters/06.md" in [one.source for one in ferry.assemble(**asked, budget=4000).items]

@@ -94,21 +94,31 @@ class SubgraphFetcher:
             try:
                 result = self.index.subgraph(symbol, depth=self.depth, kinds=_KINDS, max_nodes=self.max_nodes)
             except UnknownSymbol:
-                continue
+                result, detail = None, Reason("out.words", words=(symbol,))
             except AmbiguousSymbol as error:
+                result, detail = None, Reason("out.symbols", count=len(error.candidates), symbols=error.candidates)
+            if isinstance(result, TextMatches) and request.bounds:
+                result = _of_code(result)
+            if isinstance(result, TextMatches) and not result.results:
+                result, detail = None, Reason("out.words", words=(symbol,))
+            if result is None:
                 if telling:
-                    detail = Reason("out.symbols", count=len(error.candidates), symbols=error.candidates)
                     source = f"code:subgraph:{symbol}"
                     omitted.append(Omission(f"code:{symbol}", "retrieved", source, "no match", detail))
                 continue
             if not telling and isinstance(result, Subgraph) and result.root.type not in _NAMED_PLAINLY:
                 continue
-            if isinstance(result, TextMatches) and request.bounds:
-                result = _of_code(result)
-            warnings.update((str(w), w) for w in result.warnings if w.code != CODE_DEPTH_LIMIT.code)
+            if why == "query" or self._expects_graph():
+                warnings.update((str(w), w) for w in result.warnings if w.code != CODE_DEPTH_LIMIT.code)
             candidate = self._candidate(result, symbol, score, why, request)
             candidates.setdefault(candidate.id, candidate)
         return Fetched(tuple(candidates.values()), tuple(omitted), tuple(warnings.values()))
+
+    def _expects_graph(self) -> bool:
+        """Whether a missing graph is worth a warning: one is configured, or there is one that cannot be used."""
+        options, absent = self.index.options, {"no_index", "no_binary"}
+        chosen = options.source != "auto" or options.index is not None
+        return chosen or any(failure.reason not in absent for failure in self.index.failures)
 
     def _wanted(self, request: FetchRequest, in_code: bool) -> list[tuple[str, bool, float, str]]:
         wanted: dict[str, tuple[str, bool, float, str]] = {}
