@@ -8,6 +8,7 @@ from armarius.warnings import INDEX_CANCELLED
 
 STALE = INDEX_CANCELLED()
 READ_FROM_FILES = {"constraints:list", "memories:list", "pins:list", "summaries:list", "books:list", "entities:undo"}
+READ_FROM_FILES |= {"summaries:parse"}
 FIELDS = {
     "entities:detect": {"text": "林默"},
     "entities:mentions": {"text": "林默"},
@@ -16,6 +17,7 @@ FIELDS = {
     "documents:find": {"query": "怀表"},
     "documents:retrieve": {"query": "怀表"},
     "documents:locate": {"quote": "怀表"},
+    "summaries:parse": {"documents": ["chapters/ch001.md"], "reply": "怀表走了。"},
 }
 LISTS = [one.name for one in VERBS if isinstance(one.result, dict) and "items" in one.result] + [
     "documents:retrieve",
