@@ -1,8 +1,8 @@
 """Write the table of docs/reliability.md from what ran: `python scripts/write_reliability.py [--check]`.
 
-What is promised, and which tests hold it, is said here; how much of it `make test-slow` ran, with what outcome, comes
-from `benches/results/reliability.json`, where every slow test leaves what it did. A test that never ran is said not to
-have run. With `--check` nothing is written, and a page that says something else is an error.
+This file has the promises and their tests. The runs of `make test-slow` come from `benches/results/reliability.json`,
+where every slow test records its result; a test that never ran is marked as such. With `--check` nothing is written,
+and a page that differs is an error.
 """
 
 import json
@@ -25,11 +25,11 @@ class Row:
     """A promise.
 
     Attributes:
-        promise: What holds.
-        tested: How that is found out, and where.
-        often: What `make test` runs of it.
-        unit: What is counted, in words.
-        slow: Node ids of the slow tests, without what stands in brackets; all that ran of them are added up.
+        promise: The guarantee.
+        tested: The method and the tests.
+        often: The runs in `make test`.
+        unit: The unit of the count.
+        slow: Node ids of the slow tests, without brackets; the counts of all their runs are added up.
     """
 
     promise: str
@@ -42,78 +42,76 @@ class Row:
 _FAULTS, _RELIABILITY = "tests/index/test_faults.py", "tests/reliability"
 ROWS = (
     Row(
-        "After a process was killed while it indexed, the next opening builds the index again: it is sound and equals "
-        "the folder; vectors are kept",
-        f"a child is killed (SIGKILL) at a random moment of its work, the index is verified and compared: `{_FAULTS}`; "
-        "vectors: `tests/vectors/test_queue.py`",
+        "If a process is killed while it indexes, the next opening builds the index again: it is sound and equals the "
+        "folder; vectors are kept",
+        "a child process is killed (SIGKILL) at a random moment, then the index is verified and compared: "
+        f"`{_FAULTS}`; vectors: `tests/vectors/test_queue.py`",
         "6 kills",
         "kills",
         (f"{_FAULTS}::test_killed_five_hundred_times",),
     ),
     Row(
-        "A call on a file that fails (EIO, ENOSPC, once or from then on) is an error of ours or an answer with a "
-        "warning; "
-        "nothing acknowledged is lost, the same engine goes on when the disk is well, the next opening equals the "
-        "folder",
+        "A failing call on a file (EIO, ENOSPC, once or from then on) gives one of our errors or an answer with a "
+        "warning; no acknowledged write is lost, the same engine continues when the disk works again, and the next "
+        "opening equals the folder",
         "the n-th `open`, `read`, `write`, `fsync`, `rename`, `truncate`, `mkdir` or `unlink` below project and cache "
-        "fails for SQLite, Python and Rust alike, in a session of opening, saving, records, prompt and vectors: "
+        "fails for SQLite, Python and Rust, in a session of opening, saving, records, prompt and vectors: "
         f"`{_RELIABILITY}/test_io_faults.py`",
         "6 points",
         "points",
         (f"{_RELIABILITY}/test_io_faults.py::test_a_failed_call_is_an_error_of_ours_and_loses_nothing",),
     ),
     Row(
-        "A damaged index is noticed and the answers stay what they were",
-        "bits flipped, pages zeroed and swapped, blocks overwritten, files cut and lengthened, of an index that was "
-        "closed "
-        f"and of one that a crash left: `{_RELIABILITY}/test_damage.py`",
+        "A damaged index is detected, and the answers do not change",
+        "bits flipped, pages zeroed and swapped, blocks overwritten, files cut and lengthened, in a closed index and "
+        f"in the index of a crashed process: `{_RELIABILITY}/test_damage.py`",
         "32 damages",
         "damages",
         (f"{_RELIABILITY}/test_damage.py::test_a_damaged_index_is_always_noticed",),
     ),
     Row(
-        "Damaged vectors give no wrong similarity: they are made again, or it is said that they are not there",
+        "Damaged vectors give no wrong similarity: they are computed again, or a warning says that they are missing",
         "the file of the approximate index damaged, foreign, emptied, replaced; stored vectors changed, swapped and "
-        "cut by "
-        f"SQL; every similarity worked out again: `{_RELIABILITY}/test_damage.py`",
+        f"cut by SQL; every similarity recomputed: `{_RELIABILITY}/test_damage.py`",
         "17 damages",
         "damages",
         (f"{_RELIABILITY}/test_damage.py::test_damaged_vectors_give_no_wrong_similarity_and_are_made_again",),
     ),
     Row(
         "A cut, emptied, deleted or replaced index is built again, also while open; the database of another program is "
-        "replaced in the cache folder, refused and left as it is in a folder that you chose",
+        "replaced in the cache folder, and refused and left unchanged in a folder that you chose",
         f"truncations, deletions, swaps: `{_FAULTS}`, `tests/store/test_place.py`, `tests/hostile`",
         "18 cuts and the cases",
     ),
     Row(
-        "A full disk is `StoreFull` and says that the disk is full; the next open is whole",
+        "A full disk raises `StoreFull`, which names the full disk; the next opening is complete",
         "disks of 8 to 400 KB (as root, on Linux), a limit on file sizes",
         "8 sizes",
     ),
     Row(
-        "A recovery that failed is tried again with the next question",
+        "A failed recovery is tried again with the next question",
         "the place of the index is blocked, then freed",
         "3 tries",
     ),
     Row(
-        "What several processes write into one project is there once: rules, memories, entities, chapters",
-        f"each retries what was busy, and all is compared with what was acknowledged: `{_RELIABILITY}/test_writers.py`",
+        "Writes of several processes to one project are all there, once: rules, memories, entities, chapters",
+        "each process retries a busy store, and the result is compared with the acknowledged writes: "
+        f"`{_RELIABILITY}/test_writers.py`",
         "3 processes × 8 writes",
         "writes by 8 processes",
         (f"{_RELIABILITY}/test_writers.py::test_what_several_processes_write_is_there_once_and_whole",),
     ),
     Row(
-        "What Python, the channel, MCP and the studio write into one page while a text editor saves it is there, and "
-        "the page keeps its mode, owner, line ends and byte order mark",
-        "five processes, each with a person of its own; all is compared with what was acknowledged: "
+        "Edits of one page by Python, the channel, MCP and the studio survive while a text editor saves it, and the "
+        "page keeps its mode, owner, line ends and byte order mark",
+        "five processes, each with an entity of its own; the result is compared with the acknowledged edits: "
         f"`{_RELIABILITY}/test_page_edits.py`",
         "5 processes × 6 edits",
         "edits, the processes killed eight times each",
         (f"{_RELIABILITY}/test_page_edits.py::test_what_every_surface_and_an_editor_write_into_one_page_is_there",),
     ),
     Row(
-        "What changed while nobody looked is found at the next look: files, codex, memories, rules, the folder itself",
+        "A change without a watcher is found by the next comparison: files, codex, memories, rules, the folder itself",
         "files and records changed between two openings; another folder moved into the place of a watched one",
         "the cases, and a model of edits",
         "files",
@@ -123,31 +121,30 @@ ROWS = (
         ),
     ),
     Row(
-        "Threads that assemble while files change see one state of the project each",
+        "Threads that assemble while files change each see one state of the project",
         "32 threads and an editor: `tests/engine/test_concurrency.py`",
         "192 prompts",
         "prompts",
         ("tests/engine/test_concurrency.py::test_thirty_two_threads_assemble_while_files_change",),
     ),
     Row(
-        "Whatever a document, card, memory, rule, lorebook, conversation, tool or selection says, a prompt has the "
-        "headings, fences and marks that we set and no other",
+        "No text of a document, card, memory, rule, lorebook, conversation, tool or selection adds a heading, fence or "
+        "mark to a prompt",
         "155 forged headings, fences and role markers in every place at once, on the engine, the channel, MCP, "
-        "LangGraph, "
-        f"LangChain and LlamaIndex: `{_RELIABILITY}/test_injections.py`; each forgery alone: `tests/prompt`",
+        f"LangGraph, LangChain and LlamaIndex: `{_RELIABILITY}/test_injections.py`; each forgery alone: `tests/prompt`",
         "6 texts × 6 surfaces",
         "texts and surfaces",
         (f"{_RELIABILITY}/test_injections.py::test_no_text_from_anywhere_changes_the_structure_of_a_prompt",),
     ),
     Row(
-        "Numbers, texts and switches are taken as they are or refused with the name of the field, in Python, on the "
-        "wire, "
-        "over the channel and MCP",
+        "Numbers, texts and switches are accepted unchanged or refused with the name of the field, in Python, on the "
+        "wire, over the channel and MCP",
         "`tests/test_strict.py`, `tests/engine/test_arguments.py`",
         "16 calls × 11 values",
     ),
     Row(
-        "Hostile text, paths and files: an answer or an error of ours, no path of the machine, nothing read outside",
+        "Hostile text, paths and files give an answer or one of our errors; no error has an absolute path, and no file "
+        "outside the project is read",
         "`tests/integrations` (channel, MCP, LangGraph, LangChain, LlamaIndex), `tests/hostile`",
         "102 texts and 435 paths a surface",
         "cases",
@@ -162,9 +159,9 @@ ROWS = (
         ("tests/lorebooks/test_hostile.py::test_ten_thousand_damaged_files_give_only_our_errors",),
     ),
     Row(
-        "Projects on a server survive its kills, restarts and pauses, those of its workers, and eight processes at "
-        "once",
-        "a PostgreSQL of its own: `tests/server`",
+        "Projects on a server survive kills, restarts and pauses of the server, kills of its workers, and eight "
+        "processes at once",
+        "a temporary PostgreSQL: `tests/server`",
         "the cases",
         "tests",
         tuple(f"tests/server/{name}.py" for name in (
@@ -178,18 +175,18 @@ ROWS = (
         "13 tests",
     ),
     Row(
-        "What the core answers equals a reference made of other parts, whatever the bytes are",
+        "For any bytes, the core gives the answer of an independent reference",
         "`rust/fuzzed`, 11 targets; `make fuzz-rust` and `make test-asan`, below",
-        "300 inputs a target, and all that ever failed",
+        "300 inputs a target, and every past failure",
     ),
     Row(
-        "One long text, one large matcher is left in the middle, and the next answer is whole",
-        "`tests/processes/test_interrupts.py`, by how often signals are heard; `rust/interrupt`, ended at four looks",
+        "A signal interrupts one long text or one large matcher, and the next answer is complete",
+        "`tests/processes/test_interrupts.py`, by the rate of checks; `rust/interrupt`, ended at four checks",
         "24 calls",
     ),
-    Row("Ctrl-C ends a long call and tears nothing", "`tests/processes/test_signals.py`", "5 calls"),
+    Row("Ctrl-C ends a long call and damages no data", "`tests/processes/test_signals.py`", "5 calls"),
     Row(
-        "A process that ends while it builds and embeds leaves a sound index and says nothing",
+        "A process that ends while it builds and embeds leaves a sound index and prints nothing",
         "`tests/processes/test_signals.py`",
         "2 exits",
     ),
@@ -199,23 +196,23 @@ ROWS = (
         "every surface but MCP",
     ),
     Row(
-        "What nobody closed and nobody holds gives back its files, threads and watches",
+        "An engine that is dropped without `close` frees its files, threads and watches",
         "`tests/processes/test_dropped.py`",
         "30 engines",
     ),
     Row(
-        "The adapter of a graph program keeps the contract of graph stores, the folder of e5 is made once and "
+        "The adapter of a graph program fulfils the contract of graph stores, the folder of e5 is made once and "
         "checked, the gates of the source hold",
         "`tests/graph/test_stores.py`, `tests/vectors/test_e5.py`, `tests/io/test_gates.py`",
-        "the contract over a program that stands in",
+        "the contract over a fake program",
         "tests",
         ("tests/graph/test_stores.py", "tests/vectors/test_e5.py", "tests/io/test_gates.py"),
     ),
     Row(
         "Memory, open files and threads stay flat",
-        "`make soak MINUTES=20`, once everything that remembers is full: 3 MB, of what is in use 1.5 MB, two files, "
-        "one thread more at most. On 2026-11-22, 13,333 turns after the first 10,000, beside builds and tests: in use "
-        "104.7, 105.1, 104.8, 105.4, 105.0 MB from fifth to fifth, of the process 111.3 to 113.4 "
+        "`make soak MINUTES=20`, once all caches are full, allows growth of 3 MB, 1.5 MB in use, two files and one "
+        "thread. On 2026-11-22, in 13,333 turns after the first 10,000, beside builds and tests: in use 104.7, 105.1, "
+        "104.8, 105.4, 105.0 MB for each fifth, the process 111.3 to 113.4 "
         "([0182](decisions/0182-what-is-remembered-is-bounded-and-full-soon.md))",
         "",
     ),

@@ -71,7 +71,7 @@ def judge(case: Case, place: Place, output: Callable[[], str], live: Callable[..
         (live or LIVES[case.life])(place, step, case.setting)
     faults += step.faults
     read = read_since(theirs)
-    if case.swap is not None and case.swap.flickers:  # watchdog walks by name: docs/reliability.md, "not promised"
+    if case.swap is not None and case.swap.flickers:  # watchdog walks by name: docs/reliability.md, "not guaranteed"
         read = [path for path in read if not path.is_dir()]
     faults += [f"read {path}" for path in read]
     faults += [f"outside: {what}" for what in differences(before, snapshot(place.base, (*inside, place.project)))]
