@@ -309,6 +309,16 @@ def test_a_document_that_is_moved_keeps_its_summary_and_its_pins(engine, is_on_d
     assert {FIRST, "chapters/ch009.md"} < {pin.target for pin in engine.pins}
 
 
+def test_two_documents_of_equal_text_that_are_moved_keep_each_its_own_records(engine):
+    engine.write({"a/1.md": "# 空\n", "a/2.md": "# 空\n"})
+    for path in ("a/1.md", "a/2.md"):
+        engine.summaries.set(path, f"Once {path}.")
+        engine.pins.add(path)
+    engine.write({"b/1.md": "# 空\n", "b/2.md": "# 空\n"}, remove=["a/1.md", "a/2.md"])
+    targets, _, summaries = records(engine)
+    assert (targets, summaries) == ({"b/1.md", "b/2.md"}, {"b/1.md": "Once a/1.md.", "b/2.md": "Once a/2.md."})
+
+
 def test_a_document_that_is_moved_while_nobody_looks_keeps_its_records(engine):
     before = with_records(engine)
     root = engine.root

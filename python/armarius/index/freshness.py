@@ -4,6 +4,7 @@ import hashlib
 import os
 import time
 import weakref
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -177,16 +178,21 @@ class IndexContents:
 def moved_paths(before: Mapping[str, FileRow], after: Mapping[str, str]) -> dict[str, str]:
     """Where texts lie that left their paths, by the path that they left.
 
-    A text that is at a new path as well as, changed, at its old one is a copy.
+    A text that is at a new path as well as, changed, at its old one is a copy. Equal texts are paired by path.
 
     Args:
         before: The files that the index had.
         after: The content hash of each path that differs now, "" of one that is gone.
     """
-    left = {before[path].content_hash: path for path, content in after.items() if path in before}
-    came = {content: path for path, content in after.items() if content}
-    paths = ((left[content], came[content]) for content in left.keys() & came.keys())
-    return {old: new for old, new in paths if not after[old] or after[old] in left or new in before}
+    left, came = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    for path, content in sorted(after.items()):
+        former = before[path].content_hash if path in before else ""
+        if former != content:
+            left[former].append(path)
+            came[content].append(path)
+    same = left.keys() & came.keys() - {""}
+    pairs = (pair for content in same for pair in zip(left[content], came[content], strict=False))
+    return {old: new for old, new in pairs if not after[old] or after[old] in left or new in before}
 
 
 class Freshness:
