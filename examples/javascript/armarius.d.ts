@@ -206,7 +206,7 @@ export interface Methods {
   "index:cancel": { params: Params; result: Status };
   /** Replace and remove files of a project, all or none; on a server others take the version as `atLeast`. */
   "documents:write": { params: WriteFiles; result: { version: number; } };
-  /** Give a document another path. */
+  /** Give a document another path, where no file is, with its summary and its pins. */
   "documents:rename": { params: RenamedDocument; result: { version: number; } };
   /** Remove a document. */
   "documents:delete": { params: OfDocument; result: { version: number; } };

@@ -77,8 +77,8 @@ INDEX_AWAY: Final = WarningRow(
 )  # fmt: skip
 SNAPSHOT_IGNORED: Final = WarningRow(
     "SNAPSHOT_IGNORED",
-    "the snapshot of a project in memory is damaged, or of another version or project; the index is built anew",
-    "the snapshot was not used: {why}",
+    "a part of the snapshot of a project in memory is damaged, or of another version or project",
+    "left out of the snapshot: {part}: {why}",
 )
 CONFIG_KEPT: Final = WarningRow("INDEX_STALE", "armarius.toml is invalid; the last valid settings are used", "{error}")
 SETTING_IGNORED: Final = WarningRow(

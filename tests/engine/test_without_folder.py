@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -222,6 +224,38 @@ def test_a_snapshot_of_another_version_or_project_keeps_its_texts_with_a_warning
         assert len(engine.constraints) == 1
 
 
+@pytest.mark.parametrize("member", ["texts/chapters/007.md", "index-"])
+def test_a_damaged_part_of_a_snapshot_is_left_out_alone(snapshot, member):
+    harmed = bytearray(snapshot)
+    info = next(info for info in ZipFile(BytesIO(snapshot)).infolist() if info.filename.startswith(member))
+    harmed[info.header_offset + 30 + len(info.filename) + info.compress_size // 2] ^= 255
+    with armarius.open(None, snapshot=bytes(harmed)) as engine:
+        (warning,) = engine.status().warnings
+        assert warning.message.startswith(f"left out of the snapshot: {member.removeprefix('texts/')}")
+        assert len(engine.search("zebra", limit=50)) == (40 if member == "index-" else 39)
+        assert len(engine.constraints) == 1
+
+
+@pytest.mark.parametrize("project_id", ["../x", "a/b", "/", ".x", "x\0"])
+def test_a_project_in_memory_lies_in_the_temporary_folder_whatever_its_id_is(project_id):
+    with armarius.open(None, project_id=project_id) as engine:
+        assert (engine.project_id, engine.root.name) == (project_id, "memory")
+
+
+@pytest.mark.parametrize("to", [".armarius/codex.toml", "armarius.toml", "cover.png", ".notes/a.md", "chapters/a.exe"])
+def test_a_document_is_moved_nowhere_where_it_would_be_no_document(folder, to):
+    with pytest.raises(armarius.ContractError, match="would be read as no document"):
+        folder.move("chapters/ch001.md", to)
+    assert folder.document("chapters/ch001.md").text
+
+
+def test_a_document_is_not_moved_onto_a_file_that_is_no_document(folder):
+    folder.write({"armarius.toml": '[documents]\nexclude = ["old/**"]\n', "old/a.md": "# A"})
+    with pytest.raises(armarius.ContractError, match=r"there is a file at 'old/a\.md'"):
+        folder.move("chapters/ch001.md", "old/a.md")
+    assert (folder.root / "old/a.md").read_text() == "# A"
+
+
 def test_a_member_of_a_snapshot_that_leads_elsewhere_is_left_out(tmp_path):
     from armarius.io.read import packed
 
@@ -253,7 +287,7 @@ def test_snapshots_go_out_and_in_over_a_wire_where_projects_are_in_memory(folder
         assert call["projects:restore"]({"projectId": "a", **kept}) == {"projectId": "a", "warnings": []}
         assert call["documents:list"]({"projectId": "a"})["total"] == 40
         (warning,) = call["projects:restore"]({"projectId": "b", "data": "%"})["warnings"]
-        assert warning.startswith("SNAPSHOT_IGNORED: the snapshot was not used")
+        assert warning.startswith("SNAPSHOT_IGNORED: left out of the snapshot: all: ")
         assert call["documents:list"]({"projectId": "b"})["total"] == 0
     with armarius.shelf(folder.root.parent) as shelf:
         assert "projects:snapshot" not in methods_of_shelf(shelf, write=True)

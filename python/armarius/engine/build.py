@@ -143,19 +143,26 @@ def snapshot(parts: EngineParts) -> bytes:
 
 
 def restore(snapshot: bytes, root: Path, index_dir: Path) -> tuple[ContextWarning, ...]:
-    """Write what `snapshot` packed into a new folder; a warning says why index, or all of it, was left out."""
+    """Write what `snapshot` packed into a new folder; a warning for each part that was left out."""
     try:
         archive = Archive(snapshot, "snapshot")
-        members = {name: archive.read(name) for name in archive.names}
     except BookError as error:
-        return (SNAPSHOT_IGNORED(why=error.message),)
-    texts = {name.removeprefix(_TEXTS): data for name, data in members.items() if name.startswith(_TEXTS)}
-    fill_folder(root, {path: data for path, data in texts.items() if is_project_path(path)})
-    index = members.get(_index_of(root))
-    if index is None:
-        return (SNAPSHOT_IGNORED(why="its index is of another version of armarius, or of another project"),)
-    place_for(root, index_dir).put(index)
-    return ()
+        return (SNAPSHOT_IGNORED(part="all", why=error.message),)
+    warnings, texts, index = list[ContextWarning](), dict[str, bytes](), _index_of(root)
+    for name in archive.names:
+        path = name.removeprefix(_TEXTS)
+        try:
+            if name == index:
+                place_for(root, index_dir).put(archive.read(name))
+            elif name != path and is_project_path(path):
+                texts[path] = archive.read(name)
+        except BookError as error:
+            warnings.append(SNAPSHOT_IGNORED(part=path, why=error.message.removeprefix(f"snapshot: {name}: ")))
+    fill_folder(root, texts)
+    if index not in archive.names:
+        why = "it is of another version of armarius, or of another project"
+        warnings.append(SNAPSHOT_IGNORED(part="the index", why=why))
+    return tuple(warnings)
 
 
 def _index_of(root: Path) -> str:

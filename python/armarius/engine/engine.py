@@ -1,5 +1,6 @@
 """`ContextEngine`: the parts of an open project, and the verbs that need several of them; `armarius.open`."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
@@ -13,6 +14,7 @@ from armarius.arguments import OPEN, Chapters, Kind
 from armarius.codex import AuthoredCodex, Constraints, Memories, Pins
 from armarius.codex.authored.record_file import FOLDER
 from armarius.deadline import awaitable, verb_of
+from armarius.documents.document import refusal_of
 from armarius.engine import build
 from armarius.engine.build import NO_EMBEDDER, EngineParts
 from armarius.engine.maps import Maps, Understanding
@@ -33,7 +35,7 @@ from armarius.index.status import IndexStatus, Progress, progress_bar
 from armarius.io import folder_lock, make_folder, read_file, scratch_folder
 from armarius.io.processes import PerProcess
 from armarius.io.read import MAX_BYTES
-from armarius.io.write import write_files
+from armarius.io.write import is_project_path, write_files
 from armarius.prompt.counter import Counter
 from armarius.prompt.request import CounterFor
 from armarius.text.matcher import EntityMatcher
@@ -447,11 +449,13 @@ class ContextEngine:
 
         Raises:
             UnknownDocument: There is no such document.
-            ContractError: There is a document at the new path.
+            ContractError: There is a file at the new path, or it would be read as no document.
         """
-        if any(entry.path == to for entry in self.documents()):
-            raise ContractError(f"to: there is a document at {to!r}")
         root, text = self.root, self.document(document).text
+        if any(entry.path == to for entry in self.documents()) or (root is not None and os.path.lexists(root / to)):
+            raise ContractError(f"to: there is a file at {to!r}")
+        if refusal_of(to, 0, self.config) != "":
+            raise ContractError(f"to: {to!r} would be read as no document")
         data = text.encode() if root is None else read_file(root / document, limit=MAX_BYTES, below=root)
         version = self.write({to: data}, remove=[document])
         self.documents()  # its records follow
@@ -589,7 +593,8 @@ def open(  # noqa: A001 - armarius.open
     with ExitStack() as stack, progress_bar() if progress is None and wait else nullcontext(progress) as report:
         if path is None:
             index_dir = stack.enter_context(scratch_folder())
-            path = index_dir / (project_id or "memory")
+            is_name = project_id is not None and "/" not in project_id and is_project_path(project_id)
+            path = index_dir / (project_id if is_name else "memory")
             make_folder(path)
             restored = () if snapshot is None else build.restore(snapshot, path, index_dir)
         engine = ContextEngine(

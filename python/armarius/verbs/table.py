@@ -677,7 +677,7 @@ def _write(engine: "Engine", request: p.WriteFiles) -> Json:
 
 @_verb("documents:rename", {"version": int}, "move", table=WRITES)
 def _rename(engine: "Engine", request: p.RenamedDocument) -> Json:
-    """Give a document another path."""
+    """Give a document another path, where no file is, with its summary and its pins."""
     return {"version": engine.move(request.document, request.to)}
 
 

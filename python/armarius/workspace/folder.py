@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import armarius.doors as doors
 from armarius.engine.build import EngineParts, restore
 from armarius.engine.project import counter_for
-from armarius.errors import ContextWarning, ContractError, MissingExtra, ProjectError, StoreError
+from armarius.errors import ContextWarning, ContractError, MissingExtra, ProjectError, StoreError, UnknownProject
 from armarius.index.status import Progress
 from armarius.index.watcher import Watcher
 from armarius.io import make_folder, scratch_folder
@@ -312,13 +312,18 @@ class LocalShelf:
             where the project is there.
 
         Raises:
-            ContractError: The shelf is one of folders.
+            ContractError: The shelf is one of folders, the name is invalid, or `snapshot` no bytes.
         """
+        if not isinstance(snapshot, bytes):
+            raise ContractError(f"snapshot: expected the bytes of one, got {shown(snapshot)}")
         if not self.in_memory:
             raise ContractError("restore: only a project in memory has a snapshot; the index of a folder is kept")
-        if name and (self.root / name).is_dir():
-            return (SNAPSHOT_IGNORED(why="the project is there"),)
-        return restore(snapshot, self.project(name, tenant=tenant, create=True).root, self._index_dir or self.root)
+        try:
+            self.project(name, tenant=tenant)
+        except UnknownProject:
+            root = self.project(name, tenant=tenant, create=True).root
+            return restore(snapshot, root, self._index_dir or self.root)
+        return (SNAPSHOT_IGNORED(part="all", why="the project is there"),)
 
     def used(self, name: str) -> AbstractContextManager[HotEngine]:
         """The engine of a project; not evicted inside the `with` block."""
