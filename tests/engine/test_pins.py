@@ -309,6 +309,18 @@ def test_a_document_that_is_moved_keeps_its_summary_and_its_pins(engine, is_on_d
     assert {FIRST, "chapters/ch009.md"} < {pin.target for pin in engine.pins}
 
 
+def test_a_path_whose_documents_were_moved_away_again_and_again_can_have_a_summary(engine):
+    engine.summaries.set(SECOND, "Of another.")
+    for to in ("a.md", "b.md"):
+        engine.write({FIRST: f"# 新\n\n要去{to}的一章。\n"})
+        engine.summaries.set(FIRST, f"Of {to}.")
+        engine.move(FIRST, to)
+    engine.summaries.delete(SECOND)
+    engine.write({FIRST: "# 新\n\n最后的一章。\n"})
+    engine.summaries.set(FIRST, "The last.")
+    assert {summary.text for summary in engine.summaries} == {"Of a.md.", "Of b.md.", "The last."}
+
+
 def test_two_documents_of_equal_text_that_are_moved_keep_each_its_own_records(engine):
     engine.write({"a/1.md": "# 空\n", "a/2.md": "# 空\n"})
     for path in ("a/1.md", "a/2.md"):

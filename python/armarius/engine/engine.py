@@ -593,8 +593,8 @@ def open(  # noqa: A001 - armarius.open
     with ExitStack() as stack, progress_bar() if progress is None and wait else nullcontext(progress) as report:
         if path is None:
             index_dir = stack.enter_context(scratch_folder())
-            is_name = project_id is not None and "/" not in project_id and is_project_path(project_id)
-            path = index_dir / (project_id if is_name else "memory")
+            name = project_id or ""
+            path = index_dir / (name if "/" not in name and is_project_path(name) else "memory")
             make_folder(path)
             restored = () if snapshot is None else build.restore(snapshot, path, index_dir)
         engine = ContextEngine(

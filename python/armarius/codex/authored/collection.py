@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import MISSING, asdict, fields
+from itertools import chain, count
 from math import inf
 from pathlib import Path
 from typing import Any, Final, Generic, Literal, Self, TypeVar, get_args
@@ -142,8 +143,8 @@ class Collection(Listed[Item]):
 
     def _unused(self, id_: str) -> str:
         """The id, or another one where a record has it whose document was moved."""
-        ids = [item.id for item in self.list()]
-        return f"{id_}-{len(ids)}" if id_ in ids else id_
+        ids = {item.id for item in self.list()}
+        return next(free for free in chain([id_], map(f"{id_}-{{}}".format, count(1))) if free not in ids)
 
     def _item(self, block: Block) -> Item:
         return self._kind(**_data(self._kind, block))
