@@ -70,6 +70,8 @@ def value_of(module, expression):
 def inside(value, depth=4):
     if isinstance(value, re.Pattern):
         yield value
+    elif type(value).__name__ == "_OnUse":  # compiled when it is used
+        yield re.compile(*value._source)
     elif depth and isinstance(value, dict):
         yield from (one for pair in value.items() for one in inside(pair, depth - 1))
     elif depth and isinstance(value, tuple | list | frozenset | set):
@@ -91,6 +93,8 @@ def written(module, tree):
     """Line and pattern of each call of `re`."""
     for node in ast.walk(tree):
         match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name("re"), attr=name), args=[ast.Starred()]):
+                continue
             case ast.Call(func=ast.Attribute(value=ast.Name("re"), attr=name)) if name in CALLS:
                 words = {word.arg: word.value for word in node.keywords}
                 flags = words.get("flags") or (node.args[1] if name == "compile" and len(node.args) > 1 else None)

@@ -23,6 +23,7 @@ from armarius.documents.kinds import (
     Clue,
     Vote,
     sums_of,
+    title_words,
     votes_of,
 )
 from armarius.documents.segments import Paragraph, parts_of
@@ -37,7 +38,7 @@ from armarius.documents.units import (
     names,
     volume_number,
 )
-from armarius.text.unicode import HAN, HANGUL, KANA
+from armarius.text.unicode import HAN, HANGUL, KANA, fold
 
 PROSE: Final = 0.7
 """Share of a text in plain lines, from which on it is prose: most chapters have .9 and more, other kinds below .5."""
@@ -54,6 +55,7 @@ _MOST_NAMED: Final = 2_000  # files
 _TITLE: Final = 80  # code points of a heading that are looked at
 _SHORT: Final = 120  # code points below which a text has no shape
 _SHINGLES: Final = 24
+_STYLE: Final = title_words("style")
 _AGAIN: Final = 3 / 35  # share of a word of a kind, each time that it stands there
 _LABEL: Final = re.compile(
     r"^[ \t]*(?:[-+*•][ \t]+)?\**([^\s:：*|#\n][^:：*|\n]{0,18}?)\**[:：]\**[ \t]*(\S?)", re.MULTILINE
@@ -363,6 +365,8 @@ def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Clue]:
     if appended(stem) and chapter_number(stem) is None:
         yield Clue("supplement", (stem,))
         return
+    if fold(stem).replace("_", "-") in _STYLE:
+        yield Clue("style guide", (stem,))
     number = chapter_number(stem)
     if number is None:
         for kind, share, word in named(stem):
@@ -403,6 +407,9 @@ def _of_front_matter(front_matter: FrontMatter) -> Iterator[Clue]:
             for value in as_strings(front_matter.get(key))[:6]:
                 for kind, share, word in named(value.strip("#"))[:1]:
                     yield Clue(feature, (key, word), share, kind)
+    fields = [key for key in front_matter if key.lower() in CONTENT_WORDS["setting"]]
+    if len(fields) >= 2:
+        yield Clue("sheet fields", (", ".join(fields[:4]),))
 
 
 def _of_headings(titles: Sequence[str], numbers: Sequence[int], shape: _Shape, is_prose: bool) -> Iterator[Clue]:

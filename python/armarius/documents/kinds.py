@@ -179,6 +179,7 @@ WEIGHTS: Final = (
     Weight("data suffix", None, "a {} file", 1.05, 1.5),  # more where no name says another kind
     # The file name; a share is that of the word in the name, or of lists in the text.
     Weight("supplement", "note", "file name {}: a supplement", 4.0),
+    Weight("style guide", "note", "file name {}: how to write", 3.2),
     Weight("whole name", None, "file name: {}", 5.0),
     Weight("word in name", None, "file name: {}", slope=3.2),
     Weight("unit in name, lists", "outline", "file name: {}, and lists", slope=3.2),
@@ -193,6 +194,7 @@ WEIGHTS: Final = (
     # Front matter.
     Weight("kind field", None, "front matter {}: {}", slope=4.0),
     Weight("tag field", None, "front matter {}: {}", slope=2.0),
+    Weight("sheet fields", "setting", "front matter of a sheet: {}", 2.0),
     # Headings; a share is that of the word in the heading, or of lists in the text.
     Weight("chapter heading", "chapter", "heading {}", 3.2, -2.8),
     Weight("heading", None, "heading: {}", slope=2.0),

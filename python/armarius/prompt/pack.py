@@ -46,7 +46,7 @@ _PLACE = attrgetter("place")
 _KEY: Final[Callable[[PassageRow], "_Key"]] = attrgetter("path", "paragraph")
 _Key = tuple[str, int]
 _FIELD: Final = re.compile(r"\s*[-*+•]\s+(?P<label>[^：:\n]{1,40})[：:]\s*(?P<value>\S.*)")
-_NAMES: Final = re.compile(r"\s*[、，,;；/／|｜]\s*")
+_NAMES: Final = re.compile(r"[、，,;；/／|｜]")
 _LABEL: Final = re.compile(r"[：:]")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _NO_LETTERS = re.compile(r"[\W_]+")
