@@ -122,9 +122,15 @@ def test_whatever_is_handed_over_is_answered_or_refused_in_few_printable_words(p
                 answer.close()
 
 
-@pytest.mark.parametrize("verb", ["search", "retrieve", "detect", "mentions", "assemble", "inspect"])
+@pytest.mark.parametrize("verb", ["search", "find", "retrieve", "detect", "mentions", "assemble", "inspect"])
 def test_a_lone_surrogate_in_a_question_is_no_letter_and_no_fault(parts, verb):
-    getattr(parts["engine"], verb)("白鹭\ud800")
+    answer = getattr(parts["engine"], verb)("白鹭\ud800")
+    assert not any("RAG_UNAVAILABLE" in str(warning) for warning in getattr(answer, "warnings", ()))
+
+
+@pytest.mark.parametrize("verb", ["search", "find", "retrieve", "assemble"])
+def test_a_lone_surrogate_in_a_wording_is_no_letter_and_no_fault(parts, verb):
+    assert not getattr(parts["engine"], verb)("灯塔", also=["白鹭\ud800"]).warnings
 
 
 def test_a_number_of_another_kind_is_a_number_and_the_least_is_taken(parts):

@@ -43,7 +43,7 @@ from armarius.search.retrieve import find, retrieve
 from armarius.text.unicode import is_han
 from armarius.trust.settings import ABOUT, Config
 from armarius.types import Hit, Hits
-from armarius.validation import LONGEST_QUESTION, flag, valid_text, whole
+from armarius.validation import LONGEST_QUESTION, cleaned, flag, valid_text, whole
 from armarius.validation import text as strict_text
 
 if TYPE_CHECKING:
@@ -366,8 +366,8 @@ class Questions:
 
         Cost: a question of `retrieve` and two of `search`.
         """
-        query, cursor = strict_text("query", query, most=LONGEST_QUESTION), whole("cursor", cursor, least=0)
-        bounds, others = Bounds.of(chapters, kinds, as_of), checked("also", read_wordings, also)
+        query, cursor = cleaned(strict_text("query", query, most=LONGEST_QUESTION)), whole("cursor", cursor, least=0)
+        bounds, others = Bounds.of(chapters, kinds, as_of), tuple(map(cleaned, checked("also", read_wordings, also)))
         with stage("look"):
             view = self._project.view()
         text_of = None if bounds.as_of is None else visible_text(view.documents, bounds)

@@ -44,6 +44,7 @@ from armarius.types import (
     PassageStream,
     Wish,
 )
+from armarius.validation import cleaned
 from armarius.warnings import CHAPTER_UNKNOWN, INDEX_NOT_READY
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ class PassageFetcher:
 def _plain(corpus: Corpus, result: PassageResult, wordings: Sequence[str]) -> list[ScoredStretch]:
     """The best stretches of all texts for each wording, in turn."""
     core = (corpus.whole if corpus.wider is None else corpus.wider()).core
-    best = [core.stretches(wording, result.ranked.query, _STRETCHES) for wording in wordings]
+    best = [core.stretches(cleaned(wording), result.ranked.query, _STRETCHES) for wording in wordings]
     turns = zip_longest(*best)
     return list({(item.path, item.first): item for turn in turns for item in turn if item is not None}.values())
 
