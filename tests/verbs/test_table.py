@@ -1,7 +1,9 @@
 """A field of a request is written once: Python, MCP and the command line have it as the table of verbs says."""
 
 import inspect
+import re
 from operator import attrgetter
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -10,8 +12,9 @@ from pydantic_core import PydanticUndefined
 import armarius
 from armarius.cli import build_parser
 from armarius.errors import ContractError
-from armarius.requests import AssembleRequest, InspectRequest, Whole, Wire
+from armarius.requests import AssembleRequest, InspectRequest, Whole, Wire, wire_name
 from armarius.verbs import VERBS
+from armarius.verbs.table import SHELF, WRITES
 
 OF = {one.name: one for one in VERBS}
 KEYWORDS = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_ONLY}
@@ -131,3 +134,13 @@ def test_a_fault_is_said_in_one_way(sent, said):
         Sample.from_wire(sent)
     assert str(caught.value).startswith(said)
     assert not isinstance(caught.value, ValidationError)
+
+
+def test_the_page_of_the_channel_names_every_method_and_every_field_of_a_prompt():
+    page = (Path(__file__).parents[2] / "docs" / "channel.md").read_text("utf-8")
+    for verb in (*VERBS, *WRITES, *SHELF):
+        room, _, rest = verb.name.partition(":")
+        rows = " ".join(line for line in page.splitlines() if f"`{room}:" in line)
+        assert rest.rpartition(":")[2] in re.findall(r"\w+", rows), verb.name
+    fields = page.partition("A request for a prompt has `")[2].partition("`")[0].split()
+    assert {*fields} == {wire_name(name) for name in AssembleRequest.model_fields} | {"taskId"}
