@@ -1,20 +1,22 @@
 """Conformance suites for `DocumentSource` and `Authored`, as test classes to inherit, with pytest.
 
 class TestMySource(DocumentSourceConformance):
-@pytest.fixture
-def source(self, ...):
-return MySource(...)          # empty
+    @pytest.fixture
+    def source(self, ...):
+        return MySource(...)          # empty
 
-def write(self, source, path, data): ...     # change the texts as a user would, without the source's knowledge
-def remove(self, source, path): ...
+    def write(self, source, path, data): ...     # change the texts as a user would, without the source's knowledge
+    def remove(self, source, path): ...
 
 class TestMyAuthored(AuthoredConformance):
-@pytest.fixture
-def open_authored(self, ...):
-return lambda: MyAuthored(...)           # a new handle on the same project each time, empty at first
+    @pytest.fixture
+    def open_authored(self, ...):
+        return lambda: MyAuthored(...)           # a new handle on the same project each time, empty at first
 
-def configure(self, authored, text): ...     # write armarius.toml as a user would
-def declare(self, authored, text): ...       # write codex.json as a user would
+    def configure(self, authored, text): ...     # write armarius.toml as a user would
+    def declare(self, authored, text): ...       # write codex.json as a user would
+
+pytest calls the fixtures anew for each test.
 """
 
 from collections.abc import Callable, Mapping
