@@ -464,13 +464,13 @@ def test_a_query_is_as_many_words_as_there_are_wherever_the_folder_is_left_out(c
     ("words", "said"),
     [
         (["find", "novl", "who", "waits"], "'novl' is no folder; near it: novel; or quote the query"),
-        (["ask", "nvoel/", "fox"], "'nvoel' is no folder; near it: novel (see"),
-        (["ask", "far-away/", "fox"], "'far-away' is no folder (see"),
+        (["ask", "nvoel/", "fox"], "'nvoel' is no folder; near it: novel; or quote the query (see"),
+        (["ask", "far-away/", "fox"], "'far-away' is no folder; or quote the query (see"),
         (
             ["find", "../examples/novl", "who", "waits"],
-            "'../examples/novl' is no folder; near it: ../examples/novel (see",
+            "'../examples/novl' is no folder; near it: ../examples/novel; or quote the query (see",
         ),
-        (["find", "far/novel", "who", "waits"], "'far/novel' is no folder (see"),
+        (["find", "far/novel", "who", "waits"], "'far/novel' is no folder; or quote the query (see"),
         (["find", "novel"], "required: query"),
         (["assemble", "novel", "--query", "check", "chapter", "3"], "chapter 3; quote a text of several words"),
     ],

@@ -87,7 +87,7 @@ class _Parser(argparse.ArgumentParser):
             if folder is not places[0].default and not os.path.isdir(folder):  # noqa: PTH112
                 is_path = len(folder.parts) > 1 or not {f"{folder}/", f"{folder}{os.sep}"}.isdisjoint(args or ())
                 if (close := _near_folders(folder)) or is_path:
-                    self.error(f"{str(folder)!r} is no folder{close}{'' if is_path else '; or quote the query'}")
+                    self.error(f"{str(folder)!r} is no folder{close}; or quote the query")
                 words, result.path = [str(folder), *words], places[0].default
             setattr(result, places[1].dest, " ".join(words))
         return result, rest
