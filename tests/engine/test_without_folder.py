@@ -242,7 +242,10 @@ def test_a_project_in_memory_lies_in_the_temporary_folder_whatever_its_id_is(pro
         assert (engine.project_id, engine.root.name) == (project_id, "memory")
 
 
-@pytest.mark.parametrize("to", [".armarius/codex.toml", "armarius.toml", "cover.png", ".notes/a.md", "chapters/a.exe"])
+@pytest.mark.parametrize(
+    "to",
+    [".armarius/codex.toml", "armarius.toml", "cover.png", ".notes/a.md", "chapters/a.exe", "../spec.md", __file__],
+)
 def test_a_document_is_moved_nowhere_where_it_would_be_no_document(folder, to):
     with pytest.raises(armarius.ContractError, match="would be read as no document"):
         folder.move("chapters/ch001.md", to)

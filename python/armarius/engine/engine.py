@@ -452,10 +452,10 @@ class ContextEngine:
             ContractError: There is a file at the new path, or it would be read as no document.
         """
         root, text = self.root, self.document(document).text
+        if not is_project_path(to) or refusal_of(to, 0, self.config) != "":
+            raise ContractError(f"to: {to!r} would be read as no document")
         if any(entry.path == to for entry in self.documents()) or (root is not None and os.path.lexists(root / to)):
             raise ContractError(f"to: there is a file at {to!r}")
-        if refusal_of(to, 0, self.config) != "":
-            raise ContractError(f"to: {to!r} would be read as no document")
         data = text.encode() if root is None else read_file(root / document, limit=MAX_BYTES, below=root)
         version = self.write({to: data}, remove=[document])
         self.documents()  # its records follow
