@@ -35,6 +35,9 @@ from armarius.lexicon import word_file
 from armarius.text.unicode import HAN_EVERY, HAS_MARK, fold, joined
 
 _BRACKETS = re.compile(r"(?<!\s)\s*(?:[（(]([^（(）)]{1,60})[)）]|\[[^\[\]]{1,60}\]$)")
+_CODED = re.compile(r"^([A-Za-z]+[-_ ]?0\d+)\s*[（(【\[](.+)[)）】\]]$")  # char-005 [朽葉 理央]
+_AGED = re.compile(r"[,，]\s*([~≈約约]?\d{1,4}\b[^,，]{0,6})$")  # Soren, 10
+_READING = re.compile(r"^[\u3041-\u309fー 　]+$")  # of a Japanese name
 _NICK = re.compile(r"(?<=\S)\s*[\"“「『]([^\"“”「」『』]{1,20})[\"”」』]\s*(?=\S|$)")
 _PREFIX = re.compile(r"^(?P<group>[^:：]{1,12})[:：]\s*(?P<name>.+)$")
 _HALVES = re.compile(r"^(?P<first>[^:：]{1,40}?)\s*[:：]\s*(?P<second>.{1,40})$")
@@ -54,6 +57,7 @@ _NO_ALIAS = re.compile(
 _BLANK = re.compile(r"\{\{|<%|\$\{|^[\[<【][^\]>】]*[\]>】]$|^[_＿.…·*?？xX×]+$")
 _FORMULA = re.compile(r"[$\\={}<>`]")
 _HAN = re.compile(f"^[{HAN_EVERY}]+$")
+_HAN_WITHIN = re.compile(f"[{HAN_EVERY}]")
 _LATIN = re.compile(r"^[^\W\d_][\w'’.\- ]*$")
 _MAX_NAME = 60
 _MAX_WORDS = 6
@@ -63,10 +67,8 @@ _NAMES: Final = NAME_PARTS["han"]
 _SURNAMES: Final = frozenset(_NAMES["surnames"].strip())
 _COMPOUND: Final = frozenset(_NAMES["compound_surnames"].split())
 _NO_NAMES: Final = frozenset(
-    word
-    for row in ("no_name", "male", "female", "either", "professions", "wives")
-    for word in _NAMES[row].split()
-)  # fmt: skip
+    " ".join(_NAMES[row] for row in ("no_name", "male", "female", "either", "professions", "wives")).split()
+)
 _TITLED: Final = re.compile(
     rf"([{HAN_EVERY}·]+)\s+([{HAN_EVERY}]+)$|([{HAN_EVERY}]{{3,4}})({'|'.join(_NAMES['professions'].split())})$"
 )
@@ -88,7 +90,7 @@ def is_plausible(heading: str) -> bool:
     bare = strip_numbering(heading)
     name = _BRACKETS.sub("", bare).strip()
     if (
-        not name
+        not any(map(str.isalpha, name))
         or HAS_MARK.search(name)
         or _FORMULA.search(split_dashed(name)[0])
         or is_generic(name)
@@ -97,10 +99,7 @@ def is_plausible(heading: str) -> bool:
         or any(map(is_placeholder, re.split("[:：]", name)))
     ):
         return False
-    if not any(char.isalpha() for char in name):
-        return False
-    dashed = _DASHED.match(name)
-    name = dashed["name"] if dashed else name
+    name = split_dashed(name)[0]
     return len(name) <= _MAX_NAME and (
         len(name) <= _MAX_HAN
         if any(ord(char) >= 0x2E80 for char in name) and " " not in name
@@ -180,13 +179,16 @@ def read_name(heading: str, origin: Origin) -> Draft:
     name is the name, and the story may decide for the other one.
     """
     name = _SYMBOLS.sub("", strip_numbering(heading)).strip(" *") or heading
+    coded = _CODED.match(name)
+    name = coded[2] if coded is not None else name
     notes = [note for note in _BRACKETS.findall(name) if note]
     name = _BRACKETS.sub("", name).strip() or name
     roles: list[str] = []
     lead = ""
     if titled := _TITLED.match(name):  # 林默 博士, 林小雨医生
         before, behind = filter(None, titled.groups())
-        if is_name_shaped(before) and not is_name_shaped(behind):
+        whole = len(before) > 2 or behind in _NO_NAMES  # 夏川 凪 is a family name and a given name
+        if whole and is_name_shaped(before) and not is_name_shaped(behind):
             name, roles = before, [behind]
     prefix = _PREFIX.match(name)
     if prefix is not None and group_of(prefix["group"]) is not None:
@@ -197,6 +199,8 @@ def read_name(heading: str, origin: Origin) -> Draft:
         if group_of(name) is not None and is_plausible(role):
             name, role, lead = role, name, lead or lead_of(name)
         roles.append(role)
+    if aged := _AGED.search(name):
+        name, roles = name[: aged.start()], [*roles, aged[1]]
     other = ""
     nicks, plain = _NICK.findall(name), " ".join(_NICK.sub(" ", name).split())
     name, nicks = (plain, nicks) if nicks and is_name_shaped(plain.rpartition(":")[2].strip()) else (name, [])
@@ -207,7 +211,7 @@ def read_name(heading: str, origin: Origin) -> Draft:
             name, other = other, name
     first, *others = [part for part in _SLASHED.split(name) if part] or [name]
     draft = Draft(unquoted(first), origin, other=unquoted(other), lead=lead)
-    draft.add_aliases(nicks)
+    draft.add_aliases([*nicks, *([coded[1]] if coded is not None else [])])
     for piece in others:
         if _is_other_name(draft.name, piece):
             draft.add_aliases([unquoted(piece)])
@@ -220,6 +224,7 @@ def read_name(heading: str, origin: Origin) -> Draft:
         if known_as != note or all(_is_other_name(draft.name, piece) for piece in pieces):
             draft.add_aliases(split_names(known_as))
         elif not is_placeholder(note):
+            draft.add_aliases([piece for piece in pieces if _READING.match(piece)])
             roles.append(note)
     for role in roles:
         if group_of(role) is None or role in notes:
@@ -232,14 +237,15 @@ def _is_other_name(name: str, piece: str) -> bool:
     piece = unquoted(piece.strip())
     if _NO_ALIAS.search(piece) or group_of(piece) is not None or HAS_MARK.search(piece) or is_generic(piece):
         return False
-    if _HAN.match(name):
+    name = "".join(name.split()) if _HAN_WITHIN.search(name) else name
+    if _HAN_WITHIN.search(name):
         if not _HAN.match(piece):
             return _LATIN.match(piece) is not None or "·" in piece
         if len(piece) <= 4 and not set(name[1:]).isdisjoint(piece):
             return True
         ends = any(piece.endswith(word) for word in _NO_NAMES if len(word) > 1)
         return not ends and len(piece) < 4 and is_name_shaped(piece)
-    if _HAN.match(piece) or not piece.isascii():
+    if piece.lower() == piece.upper():
         return True
     spelt = [word for word in piece.split() if word.lower() not in _PARTICLES]
     if not all(word[:1].isupper() for word in spelt):
@@ -381,6 +387,7 @@ def _is_like(heading: str, name: str) -> bool:
     return name.isascii() or is_name_shaped(heading) or heading in name
 
 
+_ABOUT = re.compile(r"\s+[-–—]+>?\s+|\s+→\s+|——|—\s+|\s*[|｜]\s*")
 _LISTED = re.compile(r"[、，,；;]")
 
 
@@ -406,7 +413,7 @@ def listed(path: str, section: ProfileSection, type_: str) -> Iterator[Draft]:
                 draft.description = joined((draft.description, text), "；") if draft.description else text
         yield draft
     for text in section.bullets:
-        name, about = split_dashed(text)
+        name, about = (*_ABOUT.split(text, maxsplit=1), "")[:2]
         if _is_name(name):
             draft = read_name(name, Origin(path, section.heading, section.line))
             draft.type, draft.description, draft.standing = type_, about, "listed"
@@ -444,4 +451,4 @@ def _is_name(text: str) -> bool:
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"[（(][^（(）)]*[)）]", "", text)
+    return _AGED.sub("", re.sub(r"[（(][^（(）)]*[)）]", "", split_dashed(text)[0]))

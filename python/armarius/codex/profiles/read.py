@@ -43,11 +43,13 @@ from armarius.codex.profiles.entity import (
     pairs,
     read_name,
     records,
+    split_dashed,
 )
 from armarius.codex.profiles.fields import (
     Field,
     ProfileSection,
     ProfileTable,
+    Role,
     clean,
     is_cast,
     is_known,
@@ -63,6 +65,7 @@ from armarius.documents.kinds import CARD_KINDS
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import (
     FrontMatter,
+    TitleGroup,
     group_of,
     is_chapter,
     is_generic,
@@ -75,6 +78,8 @@ from armarius.text.unicode import HAN_EVERY, fold, joined
 from armarius.trust.settings import PeopleTable
 
 _OWNER = re.compile(rf"(?:^|[:：])([{HAN_EVERY}]{{2,4}}?)(?=[的是])")  # 沈雨 of 沈雨的研究
+_OF_PAGE: Final = frozenset(["title", "tag", "tags", "date", "created", "updated", "cssclass", "cssclasses", "publish"])
+_DECLARING: Final[tuple[Role, ...]] = ("type", "aliases")  # labels that make a section an entity
 _OPEN: Final = ("setting", "note")  # kinds of files with entities that only a tag, an alias or their heading declares
 
 
@@ -105,8 +110,8 @@ def parse_profiles(path: str, text: str, kind: Kind, tables: Iterable[PeopleTabl
     single = _single_entity(path, page.front, page.root, kind, tagged or type_, tagged=tagged is not None)
     if single is not None:
         reader.single(page.front, page.root, single, tagged or type_)
-        for draft in (draft for draft in reader.found.drafts if draft.whole):
-            draft.links += links_of(text, draft.name)
+        for draft in reader.found.drafts:
+            draft.links += links_of(text, draft.name) if draft.whole else ()
     else:
         reader.visit_all(page.root, type_, setting=kind == "setting")
         if kind == "setting":
@@ -138,7 +143,7 @@ def _single_entity(
     if group_of(stem) is not None or (tops and group_of(owner.heading) is not None) or is_generic(stem):
         return None
     parts = [child for child in owner.children if not is_generic(child.heading)]
-    if any(_explicit(part) or stated_name(part) for part in parts) or sum(map(_has_basics, parts)) > 1:
+    if any(_states(part, *_DECLARING) or stated_name(part) for part in parts) or sum(map(_has_basics, parts)) > 1:
         return None
     if tops and (_labelled(owner) or _has_basics(owner)):
         return owner
@@ -174,6 +179,13 @@ def _is_roster(section: ProfileSection) -> bool:
     return named and not section.fields and not is_name_shaped(read_name(section.heading, Origin("")).name)
 
 
+def _group_of_list(section: ProfileSection) -> TitleGroup | None:
+    """The group before the dash of a heading (`Cast — fixed traits`) below which several names are listed."""
+    name, about = split_dashed(section.heading)
+    group = group_of(name) if about else None
+    return group if group and group.type and len([*listed("", section, group.type)]) > 1 else None
+
+
 def _has_forms(section: ProfileSection) -> bool:
     """Whether the parts of a section are sheets: names, most with labels or headings that others of them have too."""
     forms = [
@@ -200,15 +212,15 @@ def _labelled(section: ProfileSection) -> bool:
     return bool(section.fields) or any(len(table.header) == 2 for table in section.tables)
 
 
-def _states(section: ProfileSection) -> bool:
-    """Whether a part of a sheet has a name, aliases or a type of the entity above it."""
+def _states(section: ProfileSection, *roles: Role) -> bool:
+    """Whether a section has a label with one of these roles, in a line or in a table of two columns."""
     keys = [*(item.key for item in section.fields), *(row[0] for row in pairs(section))]
-    return any(role_of(key) in {"name", "full_name", "aliases"} for key in keys)
+    return any(role_of(key) in roles for key in keys)
 
 
 def _is_entity(section: ProfileSection) -> bool:
     """Whether a part of a sheet declares another entity: by aliases, or by a known type."""
-    if is_generic(section.heading) or group_of(section.heading) is not None or not _explicit(section):
+    if is_generic(section.heading) or group_of(section.heading) is not None or not _states(section, *_DECLARING):
         return False
     rows = [*((item.key, item.value) for item in section.fields), *((row[0], row[1]) for row in pairs(section))]
     types = [value for key, value in rows if role_of(key) == "type"]
@@ -229,12 +241,6 @@ def _declared_name(front: FrontMatter) -> str:
 def _alike(stem: str, heading: str) -> bool:
     stem, name = (re.sub(r"[\W_]+", " ", fold(strip_numbering(text))).strip() for text in (stem, heading))
     return bool(stem) and (stem in name or name in stem or set(stem.split()) <= set(name.split()))
-
-
-def _explicit(section: ProfileSection) -> bool:
-    """Whether a section declares an entity by a type or alias label."""
-    keys = [*(item.key for item in section.fields), *(row[0] for row in pairs(section))]
-    return any(role_of(key) in {"type", "aliases"} for key in keys)
 
 
 def _lists(section: ProfileSection) -> Iterator[tuple[str, list[str], int, bool]]:
@@ -295,7 +301,7 @@ class _Pages:
             self._visit(child, type_, setting=setting)
 
     def _visit(self, section: ProfileSection, type_: str | None, *, setting: bool) -> None:
-        group = group_of(section.heading)
+        group = group_of(section.heading) or _group_of_list(section)
         heads = self.kind == "setting" and section.level == 1  # of a page of settings, whatever its title
         if is_chapter(section.heading) and not heads:
             if type_ is not None:  # the people of a volume
@@ -345,7 +351,7 @@ class _Pages:
         self.found.rejected.append(RejectedName(section.heading, self.path, section.line, reason))
 
     def _is_explicit(self, section: ProfileSection) -> bool:
-        if not _explicit(section):
+        if not _states(section, *_DECLARING):
             return False
         if self.kind == "setting":
             return True
@@ -372,7 +378,7 @@ class _Pages:
             of_another = name is not None and stated_name(child) is not None and group_of(child.heading) is not None
             if of_another or _is_entity(child):
                 self._visit(child, type_, setting=True)
-            elif is_generic(child.heading) and _states(child):
+            elif is_generic(child.heading) and _states(child, "name", "full_name", "aliases"):
                 add_fields(draft, child)
                 for part in child.children:
                     absorb_detail(draft, part)
@@ -392,23 +398,13 @@ class _Pages:
         heading = declared or headed or (title if isinstance(title, str) and title else stem)
         draft = read_name(heading, Origin(self.path, owner.heading, owner.line))
         draft.whole = True
-        if type_ is None and not _declares(front) and not _explicit(owner):
+        if type_ is None and not _declares(front) and not _states(owner, *_DECLARING):
             draft.standing = "headed"
         within = fold(stem) in fold(draft.name) if declared else stem in draft.name
         if draft.name != stem and within and is_plausible(stem):
             draft.add_aliases([stem])  # 王大爷.md is headed 隔壁村王大爷
         for key, value in front.items():
-            if key.casefold() not in {
-                "title",
-                "tag",
-                "tags",
-                "date",
-                "created",
-                "updated",
-                "cssclass",
-                "cssclasses",
-                "publish",
-            }:
+            if key.casefold() not in _OF_PAGE:
                 values = (value,) if isinstance(value, str) else value
                 add_label(draft, Field(key, joined(map(_shown, values), "、", key), 1))
         if owner is not root:
