@@ -499,15 +499,15 @@ def preview(text: str, most: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A paragraph near a query: its span in code points and its cosine similarity.
+    """A paragraph near a query and its cosine similarity.
 
     Attributes:
+        paragraph: Its index in the document.
         by_wording: Whether the vectors are of the built-in lexical embedder, which compares wording and not meaning.
     """
 
     path: str
-    start: int
-    end: int
+    paragraph: int
     similarity: float
     by_wording: bool = False
 

@@ -268,18 +268,18 @@ def test_a_name_that_holds_a_function_word_and_has_no_profile_is_found(tmp_path)
 def test_vectors_add_what_no_word_shares(tmp_path):
     root = write(tmp_path, SMALL)
     plain = corpus_of(root)
-    near = Asked(plain.corpus, Sources(vectors=lambda query: VectorHits((Near("chapters/ch004.md", 20, 30, 0.61),))))
+    near = Asked(plain.corpus, Sources(vectors=lambda query: VectorHits((Near("chapters/ch004.md", 1, 0.61),))))
     assert plain.retrieve("unspeakable zyzzyva").outcome == "nothing found"
     answer = near.retrieve("unspeakable zyzzyva")
     assert answer[0].path == "chapters/ch004.md"
     (evidence,) = answer[0].evidence
-    assert (evidence.kind, evidence.span) == ("vector", (20, 30))
+    assert (evidence.kind, evidence.span) == ("vector", (28, 87))
     assert "similarity 0.610" in evidence.detail
 
 
 @pytest.mark.parametrize(("by_wording", "said"), [(True, "alike in wording"), (False, "near in meaning")])
 def test_an_embedder_that_compares_letters_is_not_said_to_know_the_meaning(by_wording, said):
-    found = VectorHits((Near("chapters/ch004.md", 20, 30, 0.61, by_wording=by_wording),))
+    found = VectorHits((Near("chapters/ch004.md", 1, 0.61, by_wording=by_wording),))
     corpus = ProjectCorpus({path: make_document(path, text.encode()) for path, text in SMALL.items()}, build_codex([]))
     answer = retrieve(corpus, "zyzzyva quux", sources=Sources(vectors=lambda query: found))
     assert answer[0].evidence[0].detail.startswith(said)
@@ -288,7 +288,7 @@ def test_an_embedder_that_compares_letters_is_not_said_to_know_the_meaning(by_wo
 def test_vectors_never_move_what_words_found(tmp_path):
     root = write(tmp_path, SMALL)
     plain = corpus_of(root)
-    everything = VectorHits(tuple(Near(path, 20, 30, 0.9) for path in sorted(SMALL, reverse=True)))
+    everything = VectorHits(tuple(Near(path, 1, 0.9) for path in sorted(SMALL, reverse=True)))
     near = Asked(plain.corpus, Sources(vectors=lambda query: everything))
     for query in ("Anna and the wedding fire", "the fire in the chandlery", "what burns in chapter 3", "Anna"):
         before = references(plain.retrieve(query, limit=50))

@@ -172,7 +172,8 @@ def test_only_what_stands_out_is_near(opened, open_store, minilm):
     semantic.embed_pending(60)
     (found, *_) = semantic.nearby("siblings fight about an inheritance").found
     assert (found.path, found.similarity > 0.4) == ("chapters/ch005.md", True)
-    text = store.document(found.path).text
-    assert text[found.start : found.end] == PARAGRAPHS[4]
+    document = store.document(found.path)
+    block = document.paragraphs[found.paragraph]
+    assert document.text[block.start : block.end] == PARAGRAPHS[4]
     assert semantic.nearby("quantum chromodynamics on a lattice").found == ()
     assert semantic.nearby("……").found == ()

@@ -328,9 +328,10 @@ def reasons(
         line = ranked.told.lines.get((text.path, item.unit.unit))
         if line and (terms := highlights.in_text(line)):
             result.append(Evidence("outline", f"summary: {', '.join(terms)}", text.path))
-    if (beside := near.get(item.key)) is not None:
+    if document is not None and (beside := near.get(item.key)) is not None:
+        block = document.paragraphs[beside.paragraph]
         detail = Reason("vector.alike" if beside.by_wording else "vector.near", similarity=beside.similarity)
-        result.append(Evidence("vector", detail, text.path, (beside.start, beside.end)))
+        result.append(Evidence("vector", detail, text.path, (block.start, block.end)))
     if worded is not None:
         result.append(worded)
     return tuple(result)

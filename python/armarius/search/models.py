@@ -122,17 +122,16 @@ def _with_live(vectors: VectorSearch, saved: Document, live: Document) -> Vector
     for block in live.paragraphs:
         places.setdefault(live.text[block.start : block.end], block)
     moves = {block.index: places.get(saved.text[block.start : block.end]) for block in saved.paragraphs}
-    starts = {block.start: block.index for block in saved.paragraphs}
 
     def search(query: str) -> VectorHits:
         answer = vectors(query)
         result = []
         for near in answer.found:
-            moved = moves.get(starts.get(near.start, -1))
+            moved = moves.get(near.paragraph)
             if near.path != saved.path:
                 result.append(near)
             elif moved is not None:
-                result.append(replace(near, start=moved.start, end=moved.end))
+                result.append(replace(near, paragraph=moved.index))
         return replace(
             answer, found=tuple(result), paragraphs=tuple(_moved(answer.paragraphs)), lines=tuple(_moved(answer.lines))
         )
@@ -149,25 +148,20 @@ def _with_live(vectors: VectorSearch, saved: Document, live: Document) -> Vector
 
 
 def outliers(corpus: Corpus, answer: VectorHits) -> dict[int, Near]:
-    """Keys of the texts in which something stands out, best first, each with its paragraph."""
+    """Keys of the texts in which something stands out, best first, each with its paragraph.
+
+    A paragraph that lies in no text, as a title does, counts for the first text of its document.
+    """
     near: dict[int, Near] = {}
     for item in answer.found:
-        key = _text_at(corpus, item) if _is_seen(corpus, item) else None
-        if key is not None:
-            near.setdefault(key, item)
+        document, texts = corpus.document(item.path), corpus.texts_of(item.path)
+        if document is None or not texts or item.paragraph >= len(document.paragraphs):
+            continue
+        block = document.paragraphs[item.paragraph]
+        if document.text[block.start : block.end].strip():
+            inside = (text.key for text in texts if text.start <= block.start < text.end)
+            near.setdefault(next(inside, texts[0].key), item)
     return near
-
-
-def _is_seen(corpus: Corpus, near: Near) -> bool:
-    document = corpus.document(near.path) if corpus.scope else None
-    return document is None or bool(document.text[near.start : near.end].strip())
-
-
-def _text_at(corpus: Corpus, near: Near) -> int | None:
-    """The text that a paragraph lies in; the first one when it lies in none, as a title does."""
-    texts = corpus.texts_of(near.path)
-    inside = (text.key for text in texts if text.start <= near.start < text.end)
-    return next(inside, texts[0].key if texts else None)
 
 
 _MOST_LATE = 4  # calls that have not come back, before it is not asked any more until one does

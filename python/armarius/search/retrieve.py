@@ -287,11 +287,7 @@ def _find(
             return Meaning()
         items = outliers(corpus, answer).items()
         near.update((key, item) for key, item in items if bounds.holds(corpus.kind_of(key), corpus.texts[key].number))
-        alike = [
-            (item.path, at, item.similarity)
-            for item in near.values()
-            if not item.by_wording and (at := corpus.paragraph_at(item.path, item.start)) is not None
-        ]
+        alike = [(item.path, item.paragraph, item.similarity) for item in near.values() if not item.by_wording]
         return Meaning.of(answer, alike)
 
     summaries = _summaries(corpus, sources, warnings)

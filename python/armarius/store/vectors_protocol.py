@@ -243,9 +243,6 @@ class VectorStore(Protocol):
             SetGone: The set was replaced.
         """
 
-    def spans(self, keys: Sequence[PassageKey]) -> dict[PassageKey, tuple[int, int]]:
-        """Start and end of these paragraphs in their documents, in code points; unknown ones are left out."""
-
     def sample(self, vector_set: VectorSet, size: int) -> Vectors:
         """At most `size` vectors, spread evenly over the set: float32, shape (m, dimension).
 

@@ -134,17 +134,6 @@ class VectorSearch:
             np.testing.assert_allclose([v for _, v in pairs], [v for _, v in wanted], atol=2e-3)
         assert vectors.nearest(serving(vectors), query, 0) == []
 
-    def test_paragraphs_say_where_they_stand(self, store: Store) -> None:
-        """In code points; unknown ones are left out."""
-        vectors = vectors_of(store)
-        vectors.adopt(OLD)
-        put = chapter(1, "林小雨走进来了。", "她在窗边写信。")
-        store.apply([put])
-        path = put.document.path
-        spans = vectors.spans([(path, 2), (path, 99), ("none.md", 0), (path, 1)])
-        texts = {key: put.document.text[start:end] for key, (start, end) in spans.items()}
-        assert texts == {(path, 1): "林小雨走进来了。", (path, 2): "她在窗边写信。"}
-
     def test_a_sample_is_of_what_there_is(self, store: Store) -> None:
         """At most so many, each one that was put there."""
         vectors = vectors_of(store)

@@ -381,13 +381,11 @@ class Semantic:
             return []
         serving = self._storage.sets()["serving"]
         least = self._floors[serving.id] if serving.id in self._floors else self._measure_floor(serving)
-        above_floor = [(owner, value) for owner, value in pairs if value >= least and not isinstance(owner, str)]
-        spans = self._storage.spans([owner for owner, _ in above_floor])
         by_wording = doors.LexicalEmbedder.of(serving.fingerprint) is not None
         return [
-            Near(owner[0], *spans[owner], similarity=round(value, 4), by_wording=by_wording)
-            for owner, value in above_floor
-            if owner in spans
+            Near(*owner, similarity=round(value, 4), by_wording=by_wording)
+            for owner, value in pairs
+            if value >= least and not isinstance(owner, str)
         ]
 
     def changed(self, *, cards: Mapping[str, str] | None = None) -> None:

@@ -36,7 +36,6 @@ from armarius.store.vectors_protocol import (
     text_hash,
     unit_rows,
 )
-from armarius.types import PassageKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,18 +237,6 @@ class PostgresVectors:
             search = self._on_the_server if self._form.pgvector else self._in_the_worker
             pairs = search(tx, vector_set, vector, limit, which)
         return sorted(pairs, key=lambda pair: (-pair[1], owner_order(pair[0])))
-
-    def spans(self, keys: Sequence[PassageKey]) -> dict[PassageKey, tuple[int, int]]:
-        """See `VectorStore`."""
-        with self._session.reading() as tx:
-            paths = sorted({path for path, _ in keys})
-            documents = {doc.path: doc for doc in read_documents(tx, self._key, "d.path = ANY(%s)", (paths,))}
-        by_key = {}
-        for path, index in keys:
-            if path in documents and 0 <= index < len(documents[path].paragraphs):
-                paragraph = documents[path].paragraphs[index]
-                by_key[path, index] = (paragraph.start, paragraph.end)
-        return by_key
 
     def sample(self, vector_set: VectorSet, size: int) -> Vectors:
         """See `VectorStore`."""

@@ -52,7 +52,6 @@ from armarius.store.vectors_protocol import (
     text_hash,
     unit_rows,
 )
-from armarius.types import PassageKey
 
 _FEW = 2048
 LIMIT = 4096
@@ -485,18 +484,6 @@ class SqliteVectors:
             owners = owners_named(connection, [number for number, _ in pairs])
         named = [(owners[number], similarity) for number, similarity in pairs if number in owners]
         return sorted(named, key=lambda pair: (-pair[1], owner_order(pair[0])))
-
-    def spans(self, keys: Sequence[PassageKey]) -> dict[PassageKey, tuple[int, int]]:
-        """See `VectorStore`."""
-        query = 'SELECT start, "end" FROM paragraphs WHERE id = ?'
-        by_key = {}
-        with self._session.reading() as connection:
-            for key in keys:
-                number = number_of(connection, key)
-                row = None if number is None else first_row(connection, query, (number,))
-                if row is not None:
-                    by_key[key] = (int(row[0]), int(row[1]))
-        return by_key
 
     def sample(self, vector_set: VectorSet, size: int) -> Vectors:
         """See `VectorStore`."""
