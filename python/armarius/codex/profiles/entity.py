@@ -166,9 +166,7 @@ def announced_type(heading: str) -> str | None:
 def split_dashed(text: str) -> tuple[str, str]:
     """`name — about` as name and about; about is "" when there is no dash."""
     dashed = _DASHED.match(text)
-    if dashed is None:
-        return text, ""
-    return dashed["name"].strip(), text[dashed.start("role") :].strip()
+    return (dashed["name"].strip(), dashed["role"].strip()) if dashed is not None else (text, "")
 
 
 def read_name(heading: str, origin: Origin) -> Draft:
@@ -266,8 +264,7 @@ def pairs(section: ProfileSection) -> list[tuple[str, str, int]]:
                 continue  # | 姓名 | 年龄 |: each row is somebody
             headless = (role == "type" and group_of(label) is not None) or role not in (None, "type")
             first = [table.header] if headless and not role_of(label) else []
-            rows = [*first, *table.rows]
-            result += [(row[0], row[1], table.line) for row in rows if len(row) == 2 and row[0]]
+            result += [(row[0], row[1], table.line) for row in [*first, *table.rows] if len(row) == 2 and row[0]]
     return result
 
 
