@@ -304,7 +304,6 @@ class FetchRequest:
     cursor: int = 0
     chapter: int | None = None
     skill: str = ""
-    previous_ids: tuple[str, ...] = field(default=())
     chapters: Chapters = OPEN
     kinds: tuple[Kind, ...] = ()
     as_of: int | None = None

@@ -288,7 +288,6 @@ class Continuation:
         project_id: Of its request, as are the next nine.
         counter: That its tokens were counted by.
         stable_prefix_hash: Of its rules and settings.
-        ids: Of everything in it.
         stamps: Of the files that its items were read from.
         previous: What stood where.
     """
@@ -305,7 +304,6 @@ class Continuation:
     language: str
     counter: str
     stable_prefix_hash: str
-    ids: tuple[str, ...]
     stamps: Mapping[str, str]
     previous: Previous
 

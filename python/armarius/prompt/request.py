@@ -207,7 +207,6 @@ class Resolver:
             chapter=None if document is None else _chapter(document, cursor),
             chapter_start=start,
             chapter_end=end,
-            previous_ids=continued.ids if continued else (),
             withheld=withheld,
             live=live,
             selection=selection if text else None,

@@ -367,7 +367,6 @@ class Pack:
             language=request.language or DEFAULT_LANGUAGE,
             counter=self.counter,
             stable_prefix_hash=self.stable_prefix_hash,
-            ids=tuple(item.candidate.id for item in self._fitted.items),
             stamps=self.stamps,
             previous=self.as_previous(),
         )
