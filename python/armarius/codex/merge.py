@@ -371,18 +371,6 @@ def _values(item: Draft | Entity) -> dict[str, str]:
 def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:
     """Merge drafts, the strongest first; origins in reading order."""
     first = parts[0]
-    if len(parts) == 1:  # nearly all of a long list
-        return Entity(
-            id_,
-            first.name,
-            first.type or "other",
-            tuple(alias for alias in dict.fromkeys((*first.aliases, *first.called)) if alias != first.name),
-            first.description.strip(),
-            {key: value for key, value in first.attributes.items() if value},
-            first.level or "when_detected",
-            tuple(first.facts),
-            (first.origin,),
-        )
     united = Draft(first.name, first.origin)
     gone = {name for part in parts for name in part.without}
     stated: set[Fact] = set()
