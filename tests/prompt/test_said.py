@@ -1,8 +1,12 @@
 """A profile whose card is in the prompt is not said again, unless it says more than the card."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import armarius
+from armarius.prompt.pack import covering_card
+from armarius.types import PassageRow
 
 PLAIN = "- 类型：人物\n- 别名：阿潮、潮生哥\n- 描述：在盐仓记账的人。\n- 年龄：26"
 ASKED = "陆潮生多大年纪"
@@ -43,6 +47,13 @@ def test_a_profile_whose_card_is_not_in_is_a_passage(opened):
 def test_a_profile_with_a_line_that_is_no_label_is_said(opened):
     with opened(PLAIN + "\n- 他多大年纪都说自己二十六") as engine:
         assert "rag:passage:spec/characters.md#2" in engine.assemble(ASKED, budget=4000).layers.retrieved.source
+
+
+@pytest.mark.parametrize(("line", "kept"), [("- 年龄：2", True), ("- 门牌：26", True), ("- 年龄：26", False)])
+def test_a_value_is_on_a_card_whole_and_under_its_label(line, kept):
+    with_card = SimpleNamespace(text="## 角色：陆潮生\n- 类型：character\n- 属性：年龄=26, 住处=盐仓\n")
+    row = PassageRow("spec/a.md", 2, 1.0, (1, "", 0), "陆潮生", line)
+    assert (covering_card(row, [with_card]) is None) == kept
 
 
 def test_what_holds_from_a_chapter_on_is_told_once_there_and_not_before(opened):

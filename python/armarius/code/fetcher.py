@@ -99,17 +99,19 @@ class SubgraphFetcher:
                 result, detail = None, Reason("out.symbols", count=len(error.candidates), symbols=error.candidates)
             if isinstance(result, TextMatches) and request.bounds:
                 result = _of_code(result)
-            if isinstance(result, TextMatches) and not result.results:
+            if not telling and isinstance(result, Subgraph) and result.root.type not in _NAMED_PLAINLY:
+                continue
+            is_absent = isinstance(result, TextMatches) and not result.results
+            is_due = graph is not None or self._expects_graph() or (why == "query" and not is_absent)
+            if result is not None and is_due:
+                warnings.update((str(w), w) for w in result.warnings if w.code != CODE_DEPTH_LIMIT.code)
+            if is_absent:
                 result, detail = None, Reason("out.words", words=(symbol,))
             if result is None:
                 if telling:
                     source = f"code:subgraph:{symbol}"
                     omitted.append(Omission(f"code:{symbol}", "retrieved", source, "no match", detail))
                 continue
-            if not telling and isinstance(result, Subgraph) and result.root.type not in _NAMED_PLAINLY:
-                continue
-            if why == "query" or self._expects_graph():
-                warnings.update((str(w), w) for w in result.warnings if w.code != CODE_DEPTH_LIMIT.code)
             candidate = self._candidate(result, symbol, score, why, request)
             candidates.setdefault(candidate.id, candidate)
         return Fetched(tuple(candidates.values()), tuple(omitted), tuple(warnings.values()))

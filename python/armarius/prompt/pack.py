@@ -14,7 +14,7 @@ from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Final
 
-from armarius.codex.profiles.fields import role_of
+from armarius.codex.profiles.fields import is_known, role_of
 from armarius.documents.data import values_in
 from armarius.errors import BudgetError
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
@@ -46,7 +46,7 @@ _PLACE = attrgetter("place")
 _KEY: Final[Callable[[PassageRow], "_Key"]] = attrgetter("path", "paragraph")
 _Key = tuple[str, int]
 _FIELD: Final = re.compile(r"\s*[-*+•]\s+(?P<label>[^：:\n]{1,40})[：:]\s*(?P<value>\S.*)")
-_NAMES: Final = re.compile(r"[、，,;；/／|｜]")
+_VALUES: Final = re.compile(r"[、，,;；/／|｜=：:\n]")
 _LABEL: Final = re.compile(r"[：:]")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _NO_LETTERS = re.compile(r"[\W_]+")
@@ -397,10 +397,19 @@ def covering_card(row: PassageRow, cards: Iterable[PromptItem]) -> PromptItem | 
         fields = list(filter(None, map(_FIELD.fullmatch, lines)))
         if not fields or len(fields) < len(lines):
             return None
-        stated = [field for field in fields if role_of(field["label"].strip()) != "type"]  # that is on every card
-        values = [part for field in stated for part in _NAMES.split(field["value"])]
-    wanted = list(map(" ".join, map(str.split, values)))  # each on one line, as cards have them
-    return next((card for card in cards if all(map(card.text.__contains__, wanted))), None)
+        stated = [
+            field.groups() for field in fields if role_of(field["label"].strip()) != "type"
+        ]  # it is on every card
+        # A card has the labels of attributes, and words of its own for others.
+        values = [value if is_known(label) else f"{label}:{value}" for label, value in stated]
+    wanted = _values("\n".join(values))
+    return next((card for card in cards if wanted <= _values(card.text)), None)
+
+
+@lru_cache(maxsize=64)  # of a card, for each paragraph below its name
+def _values(text: str) -> frozenset[str]:
+    """The labels and values of a card, or of the lines of a profile, each on one line."""
+    return frozenset(" ".join(part.split()).removeprefix("- ") for part in _VALUES.split(text))
 
 
 def _lines(text: str) -> str:
