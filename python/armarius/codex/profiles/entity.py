@@ -384,7 +384,7 @@ def _is_like(heading: str, name: str) -> bool:
     return name.isascii() or is_name_shaped(heading) or heading in name
 
 
-_ABOUT = re.compile(r"\s+[-–—]+>?\s+|\s+→\s+|——|—\s+|\s*[|｜]\s*")
+_ABOUT = re.compile(r" [-–—]+>? | → |——|— |[|｜]")  # of a line with single blanks
 _LISTED = re.compile(r"[、，,；;]")
 
 
@@ -410,7 +410,7 @@ def listed(path: str, section: ProfileSection, type_: str) -> Iterator[Draft]:
                 draft.description = joined((draft.description, text), "；") if draft.description else text
         yield draft
     for text in section.bullets:
-        name, about = (*_ABOUT.split(text, maxsplit=1), "")[:2]
+        name, about = map(str.strip, (*_ABOUT.split(" ".join(text.split()), maxsplit=1), "")[:2])
         if _is_name(name):
             draft = read_name(name, Origin(path, section.heading, section.line))
             draft.type, draft.description, draft.standing = type_, about, "listed"
