@@ -7,6 +7,7 @@ import pytest
 
 import armarius
 from armarius.errors import ContractError, UnknownId
+from armarius.index.project_index import ProjectIndex
 from armarius.verbs import methods_of
 from armarius.warnings import INDEX_BUILDING
 
@@ -339,6 +340,16 @@ def test_a_document_that_is_moved_while_nobody_looks_keeps_its_records(engine):
     (root / FIRST).rename(root / "part1/ch001.md")
     with armarius.open(root, watch=False) as again:
         assert records(again) == at("part1/ch001.md", before)
+
+
+def test_records_follow_a_document_that_a_command_without_an_engine_sees_moved(engine):
+    before = with_records(engine)
+    root = engine.root
+    engine.close()
+    (root / FIRST).rename(root / "chapters/ch009.md")
+    ProjectIndex.open(root).close()  # as `armarius index` does
+    with armarius.open(root, watch=False) as again:
+        assert records(again) == at("chapters/ch009.md", before)
 
 
 def test_a_chapter_that_is_put_before_others_moves_their_records(engine):

@@ -7,7 +7,6 @@ fetchers.
 import logging
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import PurePosixPath
@@ -350,10 +349,7 @@ class Project:
             self._graph.cast.look()
         with self._lock:
             view = self._present(self.index.freshen(patience))
-        for moved in self.index.moves():
-            with suppress(StoreError):  # records that may not be written stay with the former path
-                self.summaries.follow(moved)
-                self._pins.follow(moved)
+        self.index.follow_moves()
         return view
 
     @property

@@ -17,6 +17,7 @@ import armarius._core as _core
 import armarius.doors as doors
 from armarius._core import is_local
 from armarius.arguments import Bounds, Kind, checked, joined_scores, read_wordings
+from armarius.codex.authored.collection import Pins, Summaries
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.load import FolderAuthored
 from armarius.corpus.part import StoreCorpus, by_words
@@ -25,7 +26,7 @@ from armarius.documents.classify import is_hidden
 from armarius.documents.document import Document, Skipped
 from armarius.documents.features import Features
 from armarius.documents.project_map import ProjectMap
-from armarius.errors import ContractError, StoreError
+from armarius.errors import ArmariusError, ContractError, StoreError
 from armarius.index.derived import mentions_by_document
 from armarius.index.freshness import Freshness, IndexWatch, Snapshot, weakly
 from armarius.index.manager import IndexManager, Refresher
@@ -238,10 +239,14 @@ class ProjectIndex:
         skipped = dict(self._refresher.skipped)
         return tuple(skipped[path] for path in sorted(skipped))
 
-    def moves(self) -> list[dict[str, str]]:
-        """Where texts that were moved lie now, by their former path, in order; each is returned once."""
-        moves, self._refresher.moves = self._refresher.moves, []
-        return moves
+    def follow_moves(self) -> None:
+        """Give summaries and pins of moved texts the new paths; those that cannot be written stay with the former."""
+        moves = self._refresher.moves
+        while moves:
+            with suppress(IndexError, ArmariusError):  # another thread took the last one; the file is not writable
+                moved = moves.pop(0)
+                Summaries(self.authored).follow(moved)
+                Pins(self.authored).follow(moved)
 
     def features(self) -> Mapping[str, Features]:
         """The evidence of what each file is, by path."""
@@ -371,11 +376,13 @@ class ProjectIndex:
         self._unclosed.detach()
         self.cancel()
         self.stop_watching()
+        self.follow_moves()
         self._kept.close()
 
     def _changed(self, paths: set[str] | None) -> None:
         with suppress(StoreError, OSError):  # already in the status; the next comparison tries again
             self.refresh(paths)
+            self.follow_moves()
 
 
 _SNIPPET = 80  # code points
