@@ -49,15 +49,13 @@ def _index(arguments: argparse.Namespace) -> int:
 @command("watch", "keep the index equal to the folder until interrupted", PROJECT, SERIES, INDEX_DIR, example="novel/")
 def _watch(arguments: argparse.Namespace) -> int:
     with opened(arguments, watch=True) as index:
-        print(holds(index.status()), flush=True)
-        generation = index.status().generation
+        generation = -1
         try:
             while True:
+                if (now := index.moment()[1]) != generation:
+                    generation = now
+                    print(holds(index.status()), flush=True)
                 time.sleep(_LOOK_SECONDS)
-                status = index.status()
-                if status.generation != generation:
-                    generation = status.generation
-                    print(holds(status), flush=True)
         except KeyboardInterrupt:
             return 0
 
