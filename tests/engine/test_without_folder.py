@@ -10,7 +10,7 @@ import pytest
 
 import armarius
 from armarius.embedders import lexical
-from armarius.errors import BudgetConflict, ConfigError, ProjectError, UnknownDocument, UnknownProject
+from armarius.errors import BookError, BudgetConflict, ConfigError, ProjectError, UnknownDocument, UnknownProject
 from armarius.index.project_index import ProjectIndex
 from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.store import SqliteStore
@@ -266,6 +266,30 @@ def test_a_member_of_a_snapshot_that_leads_elsewhere_is_left_out(tmp_path):
     with armarius.open(None, snapshot=packed(members)) as engine:
         assert [document.path for document in engine.documents()] == ["a.md"]
         assert [path.name for path in engine.root.iterdir()] == ["a.md"]
+
+
+@pytest.mark.parametrize("limit", ["MAX_UNPACKED", "MAX_MEMBERS"])
+def test_a_snapshot_that_could_not_be_restored_is_refused_when_it_is_made(monkeypatch, limit):
+    with armarius.open(None) as engine:
+        engine.write(BOOK)
+        monkeypatch.setattr(f"armarius.io.read.{limit}", 40)
+        with pytest.raises(BookError, match=r"snapshot: .* at most 40 are read"):
+            engine.snapshot()
+
+
+def test_a_project_that_could_not_be_restored_whole_is_not_there(snapshot, monkeypatch):
+    def fail(root, files):
+        (root / "half.md").write_text("# Half")
+        raise armarius.StoreError("the disk is full")
+
+    with armarius.shelf(None) as shelf:
+        with monkeypatch.context() as patch:
+            patch.setattr("armarius.engine.build.fill_folder", fail)
+            with pytest.raises(armarius.StoreError, match="full"):
+                shelf.restore("memory", snapshot)
+        assert len(shelf.projects()) == 0
+        assert shelf.restore("memory", snapshot) == ()
+        assert len(shelf.project("memory").documents()) == 41
 
 
 def test_only_a_project_in_memory_has_a_snapshot(folder):

@@ -139,7 +139,9 @@ def snapshot(parts: EngineParts) -> bytes:
     with folder_lock(root / FOLDER, below=root):
         files = {_TEXTS + path: data for path, data in files_in(root).items() if is_project_path(path)}
         index = parts.index.ask(lambda store: cast("SqliteStore", store).serialize())
-    return packed({**files, _index_of(root): index})
+    data = packed({**files, _index_of(root): index})
+    Archive(data, "snapshot")  # what could not be restored is refused while the texts are still there
+    return data
 
 
 def restore(snapshot: bytes, root: Path, index_dir: Path) -> tuple[ContextWarning, ...]:

@@ -468,6 +468,7 @@ class ContextEngine:
 
         Raises:
             ContractError: The project is no project in memory; the index of a folder is kept.
+            BookError: It is too large to be restored: 20,000 files, or 256 MiB with the index.
 
         Cost: a copy of all of it, packed: 2 to 3 times the packed texts, 0.1 s for a novel.
         """

@@ -313,6 +313,7 @@ class LocalShelf:
 
         Raises:
             ContractError: The shelf is one of folders, the name is invalid, or `snapshot` no bytes.
+            StoreFull: The disk is full; there is no project then.
         """
         if not isinstance(snapshot, bytes):
             raise ContractError(f"snapshot: expected the bytes of one, got {shown(snapshot)}")
@@ -322,7 +323,11 @@ class LocalShelf:
             self.project(name, tenant=tenant)
         except UnknownProject:
             root = self.project(name, tenant=tenant, create=True).root
-            return restore(snapshot, root, self._index_dir or self.root)
+            try:
+                return restore(snapshot, root, self._index_dir or self.root)
+            except StoreError:
+                self.delete(name)  # a part of it would stand in the way of the next attempt
+                raise
         return (SNAPSHOT_IGNORED(part="all", why="the project is there"),)
 
     def used(self, name: str) -> AbstractContextManager[HotEngine]:
