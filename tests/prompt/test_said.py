@@ -49,9 +49,20 @@ def test_a_profile_with_a_line_that_is_no_label_is_said(opened):
         assert "rag:passage:spec/characters.md#2" in engine.assemble(ASKED, budget=4000).layers.retrieved.source
 
 
-@pytest.mark.parametrize(("line", "kept"), [("- 年龄：2", True), ("- 门牌：26", True), ("- 年龄：26", False)])
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("- 年龄：2", True),
+        ("- 门牌：26", True),
+        ("- 年龄：盐仓", True),
+        ("- 住处：26", True),
+        ("- 年龄：26", False),
+        ("- 住处：盐仓、", False),
+        ("- 类型：人物", False),
+    ],
+)
 def test_a_value_is_on_a_card_whole_and_under_its_label(line, kept):
-    with_card = SimpleNamespace(text="## 角色：陆潮生\n- 类型：character\n- 属性：年龄=26, 住处=盐仓\n")
+    with_card = SimpleNamespace(text="## 角色：陆潮生\n- 类型：character\n- 属性：年龄=26, 住处=盐仓")
     row = PassageRow("spec/a.md", 2, 1.0, (1, "", 0), "陆潮生", line)
     assert (covering_card(row, [with_card]) is None) == kept
 

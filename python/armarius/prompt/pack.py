@@ -46,7 +46,7 @@ _PLACE = attrgetter("place")
 _KEY: Final[Callable[[PassageRow], "_Key"]] = attrgetter("path", "paragraph")
 _Key = tuple[str, int]
 _FIELD: Final = re.compile(r"\s*[-*+•]\s+(?P<label>[^：:\n]{1,40})[：:]\s*(?P<value>\S.*)")
-_VALUES: Final = re.compile(r"[、，,;；/／|｜=：:\n]")
+_VALUES: Final = re.compile(r"[、，,;；/／|｜]")
 _LABEL: Final = re.compile(r"[：:]")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _NO_LETTERS = re.compile(r"[\W_]+")
@@ -392,24 +392,31 @@ def cards_of(placed: Iterable[PromptItem]) -> dict[tuple[str, str], list[PromptI
 def covering_card(row: PassageRow, cards: Iterable[PromptItem]) -> PromptItem | None:
     """The one of `cards` that says all of a paragraph under its name: every value of its fields, or of its data."""
     values = values_in(row.path, row.text)
-    if not values:
-        lines = list(filter(None, map(" ".join, map(str.split, row.text.splitlines()))))
-        fields = list(filter(None, map(_FIELD.fullmatch, lines)))
-        if not fields or len(fields) < len(lines):
-            return None
-        stated = [
-            field.groups() for field in fields if role_of(field["label"].strip()) != "type"
-        ]  # it is on every card
-        # A card has the labels of attributes, and words of its own for others.
-        values = [value if is_known(label) else f"{label}:{value}" for label, value in stated]
-    wanted = _values("\n".join(values))
-    return next((card for card in cards if wanted <= _values(card.text)), None)
+    lines = list(filter(None, map(" ".join, map(str.split, row.text.splitlines()))))
+    fields = [field.groups() for field in map(_FIELD.fullmatch, () if values else lines) if field]
+    if not values and len(fields) < max(len(lines), 1):
+        return None
+    # the type is on every card
+    stated = [(label.strip(), value) for label, value in fields if role_of(label.strip()) != "type"]
+    for card in cards:
+        on_card = _on_card(card.text)
+        if on_card.issuperset(chain.from_iterable(map(_values, values))) and all(
+            on_card.issuperset(_values(f"{label}={value}"))
+            or (is_known(label) and label not in on_card and on_card.issuperset(_values(value)))
+            for label, value in stated
+        ):
+            return card
+    return None
 
 
-@lru_cache(maxsize=64)  # of a card, for each paragraph below its name
-def _values(text: str) -> frozenset[str]:
-    """The labels and values of a card, or of the lines of a profile, each on one line."""
-    return frozenset(" ".join(part.split()).removeprefix("- ") for part in _VALUES.split(text))
+def _on_card(text: str) -> set[str]:
+    """What stands between the commas of a card's lines, and of `label=value` the label and the value too."""
+    values = {value for line in text.splitlines() for value in _values(_LABEL.split(line, maxsplit=1)[-1])}
+    return values.union(*[(label, value) for label, mark, value in [item.partition("=") for item in values] if mark])
+
+
+def _values(text: str) -> set[str]:
+    return {value for part in _VALUES.split(text) if (value := " ".join(part.split()))}
 
 
 def _lines(text: str) -> str:
