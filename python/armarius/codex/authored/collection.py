@@ -294,12 +294,10 @@ class Pins(Collection[Pin]):
             StoreFull: The file cannot be written; nothing has changed.
         """
         self._see({"id": "new", "target": target, "mute": mute, "document": document})
-        pin = self._find(target, document)
+        if (pin := self._find(target, document)) is not None:
+            return pin if pin.mute == mute else self.update(pin.id, mute=mute)
         id_ = self._unused(_id("p", f"{target}\n{document}"))
-        data = {"id": id_, "target": target, "mute": mute, "document": document}
-        if pin is None:
-            return self._write(data, self._file.add)
-        return pin if pin.mute == mute else self.update(pin.id, mute=mute)
+        return self._write({"id": id_, "target": target, "mute": mute, "document": document}, self._file.add)
 
     create = add
 
