@@ -193,7 +193,7 @@ def _beside(
                 clues[path].append(Clue("in an order", (), is_text))
     for path in features:
         if path not in aside:
-            folders[path.rpartition("/")[0]].append(path)
+            folders[folder_of(path)].append(path)
     for folder, paths in folders.items():
         if len(paths) < 2:
             continue
@@ -319,7 +319,7 @@ class _Stories:
     places: dict[str, Place] = field(default_factory=dict)  # of each story file; no number is `_END`
 
     def place(self) -> None:
-        self.folder = {path: path.rpartition("/")[0] for path in self.features}
+        self.folder = {path: folder_of(path) for path in self.features}
         spoken: Counter[str] = Counter()
         folders: defaultdict[str, list[str]] = defaultdict(list)
         home = {**self.folder, **{path: run.home for run in self.series for path in run.paths}}

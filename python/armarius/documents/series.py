@@ -98,7 +98,7 @@ def series_of(features: Mapping[str, Features]) -> list[Series]:
     groups: defaultdict[tuple[str, str], dict[str, Place]] = defaultdict(dict)
     inside: defaultdict[str, list[str]] = defaultdict(list)
     for path in features:
-        inside[path.rpartition("/")[0]].append(path)
+        inside[folder_of(path)].append(path)
     for folder, paths in inside.items():
         places = {path: place for path in paths if (place := place_of(parts_of(path).stem)) is not None}
         above, name = folder_of(folder), folder.rpartition("/")[2]

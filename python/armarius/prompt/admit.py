@@ -150,8 +150,7 @@ def _cleaned(candidates: Sequence[Candidate], groups: tuple[str, ...]) -> list[C
         item
         if (
             place not in doubts
-            and (not (short := item.short) or (short.strip() == short and escape(short, groups) is short))
-            and short != ""
+            and ((short := item.short) is None or (short and short.strip() == short == escape(short, groups)))
             and not item.marks
             and item.group in steady
             and 0 <= item.anchor <= len(item.content)
