@@ -4,10 +4,10 @@ document.py      a file or a folder to documents; the language of a project
 decode.py        bytes to text, or the reason why not
 segments.py      paragraphs of prose and of source code
 classify.py      kind and chapter of a file by itself; hidden folders, and what of a folder is not read
-features.py      the evidence of one file; forms that nobody has filled in
+features.py      the evidence of one file
 decide.py        the evidence of all files: kind, place in the story, edition
 project_map.py   what the files of a project are; the map as a tree, doubts first
-titles.py        front matter; what a title announces
+titles.py        front matter; what a title announces; forms that nobody has filled in
 kinds.py         what each kind means, its words, glob patterns of the configuration; what each clue weighs
 units.py         chapters, parts, scenes … and their numbers
 manuscripts/     word processor files, e-books, web pages, screenplays as Markdown

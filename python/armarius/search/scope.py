@@ -24,8 +24,8 @@ from armarius.codex import Codex
 from armarius.corpus.part import StoredParts
 from armarius.corpus.story import of_edition
 from armarius.documents.document import Document
-from armarius.documents.features import filled_in
 from armarius.documents.project_map import MappedFile, ProjectMap
+from armarius.documents.titles import filled_in
 from armarius.headings import Reason, kind_name
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
 from armarius.search.query.chapters import chapter_references

@@ -17,8 +17,8 @@ from armarius.arguments import Kind
 from armarius.codex.cards import holds, one_line
 from armarius.codex.model import Constraint, Entity, Fact, Memory
 from armarius.documents.document import Document
-from armarius.documents.features import filled_in
 from armarius.documents.kinds import title_words
+from armarius.documents.titles import filled_in
 from armarius.errors import ConfigError, ContextWarning, ContractError
 from armarius.headings import Reason, heading
 from armarius.prompt.escape import marks_of
