@@ -10,6 +10,7 @@ import armarius
 from armarius.documents.document import make_document
 from armarius.errors import StoreBusy, StoreCorrupt
 from armarius.store.protocol import DerivedRow, Note, Put, Remove, TextQuery
+from armarius.store.sqlite import connection as connections
 from armarius.store.sqlite import schema as fulltext
 from armarius.store.sqlite import store as reading
 from armarius.store.sqlite.location import IndexPlace
@@ -42,6 +43,30 @@ def test_who_looks_after_more_removals_than_are_remembered_is_told_to_begin_anew
     late = store.changed(store.generation() - 2)
     assert (late.whole, late.removed) == (False, ("t29.md",))
     assert [one.path for one in store.changed(start).documents] == ["a.md"]
+    store.close()
+
+
+def test_a_fork_waits_for_a_reader_that_is_being_closed(open_store, monkeypatch):
+    store = open_store()
+    pool, connect, may_fork = store._session._connections, connections.connect, []
+
+    class Reader:
+        def __init__(self, path):
+            self.real = connect(path)
+
+        def __getattr__(self, name):
+            return getattr(self.real, name)
+
+        def close(self):
+            if free := pool._lock.acquire(blocking=False):
+                pool._lock.release()
+            may_fork.append(free and pool._used == 0)
+            self.real.close()
+
+    monkeypatch.setattr(connections, "connect", Reader)
+    with pool.reading(apart=True):
+        pass
+    assert may_fork == [False]
     store.close()
 
 

@@ -194,13 +194,12 @@ class Connections:
         finally:
             with self._lock:
                 self._used -= 1
-                closed: bool = self._closed  # meanwhile, by another thread
-                if ended is not None and not (apart or closed or len(self._idle) >= _IDLE):
-                    self._idle.append(ended)
-                    ended = None
                 self._lock.notify_all()
-            if ended is not None:
-                ended.close()
+                closed: bool = self._closed  # meanwhile, by another thread
+                if ended is not None and (apart or closed or len(self._idle) >= _IDLE):
+                    ended.close()  # inside the lock: a fork waits for it
+                elif ended is not None:
+                    self._idle.append(ended)
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
