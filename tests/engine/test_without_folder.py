@@ -2,6 +2,8 @@
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
@@ -257,6 +259,33 @@ def test_a_document_is_not_moved_onto_a_file_that_is_no_document(folder):
     with pytest.raises(armarius.ContractError, match=r"there is a file at 'old/a\.md'"):
         folder.move("chapters/ch001.md", "old/a.md")
     assert (folder.root / "old/a.md").read_text() == "# A"
+
+
+def test_documents_that_are_moved_to_one_path_or_written_at_once_lose_no_text(folder):
+    with ThreadPoolExecutor(2) as pool:
+        for n in range(5):
+            folder.write({"a.md": f"# A\n\nThe otter {n}.\n", "b.md": f"# B\n\nThe heron {n}.\n"}, remove=["c.md"])
+            moves = [pool.submit(folder.move, path, "c.md") for path in ("a.md", "b.md")]
+            (refusal,) = filter(None, [move.exception() for move in moves])
+            assert isinstance(refusal, armarius.ContractError)
+            texts = "".join(path.read_text() for path in folder.root.glob("[abc].md"))
+            assert f"otter {n}" in texts
+            assert f"heron {n}" in texts
+            folder.write({"a.md": f"# A\n\nThe otter {n}.\n"}, remove=["c.md", "b.md"])
+            move = pool.submit(folder.move, "a.md", "c.md")
+            folder.write({"a.md": f"# A\n\nThe lynx {n}.\n"})
+            move.result()
+            assert any(f"lynx {n}" in path.read_text() for path in folder.root.glob("[ac].md"))
+
+
+def test_a_document_that_another_one_moved_meanwhile_is_unknown(folder, monkeypatch):
+    def locked(*_, **__):
+        (folder.root / "chapters/ch001.md").unlink()
+        return nullcontext()
+
+    monkeypatch.setattr("armarius.engine.engine.folder_lock", locked)
+    with pytest.raises(UnknownDocument, match=r"no such document: 'chapters/ch001\.md'"):
+        folder.move("chapters/ch001.md", "b.md")
 
 
 def test_a_member_of_a_snapshot_that_leads_elsewhere_is_left_out(tmp_path):

@@ -28,6 +28,7 @@ from armarius.errors import (
     EmbeddingError,
     ProjectError,
     StoreError,
+    UnknownDocument,
 )
 from armarius.headings.display import html_table, rich_table
 from armarius.index.project_index import ProjectIndex
@@ -451,13 +452,27 @@ class ContextEngine:
             UnknownDocument: There is no such document.
             ContractError: There is a file at the new path, or it would be read as no document.
         """
-        root, text = self.root, self.document(document).text
+        root = self.root
+        seen = self.index.moment()[1] if root is None else None
+        text = self.document(document).text
         if not is_project_path(to) or refusal_of(to, 0, self.config) != "":
             raise ContractError(f"to: {to!r} would be read as no document")
-        if any(entry.path == to for entry in self.documents()) or (root is not None and os.path.lexists(root / to)):
-            raise ContractError(f"to: there is a file at {to!r}")
-        data = text.encode() if root is None else read_file(root / document, limit=MAX_BYTES, below=root)
-        version = self.write({to: data}, remove=[document])
+        taken = f"to: there is a file at {to!r}"
+        if any(entry.path == to for entry in self.documents()):
+            raise ContractError(taken)
+        if root is None:
+            version = self.write({to: text}, remove=[document], expect=seen)
+        else:
+            version = 0
+            with folder_lock(root / FOLDER, below=root):  # another one may move or write it, or to the same path
+                if os.path.lexists(root / to):
+                    raise ContractError(taken)
+                try:
+                    data = read_file(root / document, limit=MAX_BYTES, below=root)
+                except FileNotFoundError:
+                    raise UnknownDocument(f"no such document: {document!r}") from None
+                write_files(root, {to: data}, [document])
+            self.index.refresh([to, document])
         self.documents()  # its records follow
         return version
 
