@@ -1,6 +1,7 @@
 """An engine over texts that are no folder answers as one over a folder of the same texts, byte for byte."""
 
 import json
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -236,6 +237,17 @@ def test_a_damaged_part_of_a_snapshot_is_left_out_alone(snapshot, member):
         assert warning.message.startswith(f"left out of the snapshot: {member.removeprefix('texts/')}")
         assert len(engine.search("zebra", limit=50)) == (40 if member == "index-" else 39)
         assert len(engine.constraints) == 1
+
+
+def test_an_index_of_a_snapshot_that_holds_no_utf_8_is_built_again(snapshot):
+    from armarius.io.read import packed
+
+    archive = ZipFile(BytesIO(snapshot))
+    members = {name: archive.read(name) for name in archive.namelist()}
+    (index,) = (name for name in members if name.startswith("index-"))
+    members[index] = re.sub(rb"(?<=[0-9a-f]{15})[0-9a-f](?=[0-9a-f]{16})", b"\x9b", members[index])
+    with armarius.open(None, snapshot=packed(members)) as engine:
+        assert len(engine.search("zebra", limit=50)) == 40
 
 
 @pytest.mark.parametrize("project_id", ["../x", "a/b", "/", ".x", "x\0"])

@@ -38,11 +38,11 @@ def translated(path: Path) -> Iterator[None]:
     """Raise the errors of `armarius.errors` for those of SQLite."""
     try:
         yield
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeDecodeError) as error:  # SQLite does not look whether a text is UTF-8
         raise _translation(path, error) from error
 
 
-def _translation(path: Path, error: apsw.Error) -> StoreError:
+def _translation(path: Path, error: apsw.Error | UnicodeDecodeError) -> StoreError:
     match error:
         case apsw.BusyError() | apsw.LockedError():
             return StoreBusy(f"{path}: held by another process for more than {_BUSY_SECONDS:.0f} s ({error})")
@@ -184,7 +184,7 @@ class Connections:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
             ended = connection
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             translation = _translation(self.path, error)
             self.damaged |= isinstance(translation, StoreCorrupt)
             raise translation from error
