@@ -75,10 +75,10 @@ def test_a_folder_with_books_is_pushed_and_pulled_byte_for_byte(shelf, tenant, t
     with armarius.open(root, watch=False) as engine:
         engine.importing.add(DATA, name="钟城.json")
         expected = engine.assemble("怀表在哪里？", document="chapters/ch001.md").prompt
-    from armarius.workspace.server import push
+    from armarius.workspace.stored import push
 
     stored = shelf.project("pushed", tenant=tenant)
-    push(stored, root)
+    push(stored.session, stored.write, root)
     assert stored.assemble("怀表在哪里？", document="chapters/ch001.md").prompt == expected
     shelf.export("pushed", tmp_path / "copy", tenant=tenant)
     kept = {
@@ -87,4 +87,4 @@ def test_a_folder_with_books_is_pushed_and_pulled_byte_for_byte(shelf, tenant, t
         if path.is_file() and path.name != ".lock" and not path.name.endswith(".lock")
     }
     assert {path: (tmp_path / "copy" / path).read_bytes() for path in kept} == kept
-    assert push(stored, root).written == ()
+    assert push(stored.session, stored.write, root).written == ()

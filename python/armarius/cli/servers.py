@@ -127,11 +127,11 @@ def _status(arguments: argparse.Namespace) -> int:
     option("--expect", "refuse if somebody has written since", type=int, metavar="VERSION"),
 )  # fmt: skip
 def _push(arguments: argparse.Namespace) -> int:
-    from armarius.workspace.server import push
+    from armarius.workspace.stored import push
 
     with connected(arguments) as shelf:
         novel = _named(arguments, shelf)
-        done = push(novel, arguments.folder, expect=arguments.expect)
+        done = push(novel.session, partial(novel.write, expect=arguments.expect), arguments.folder)
         what = f"{len(done.written)} of {done.files} files written, {len(done.removed)} removed"
         _tell(arguments, done, lambda: print(f"{novel.project_id}: {what}; version {done.version}"))
     return 0

@@ -68,11 +68,9 @@ from armarius.workspace.stored import (
     StoredBooks,
     StoredFiles,
     StoredSource,
-    folder_files,
     part_of,
     pull,
     served_config,
-    stored_files,
 )
 
 
@@ -325,32 +323,6 @@ class InDoubt:
             if token:
                 self._tokens[key] = token
             raise
-
-
-@dataclass(frozen=True, slots=True)
-class Pushed:
-    """Result of a push.
-
-    Attributes:
-        version: Version of the project that equals the folder.
-        files: Number of files in the folder.
-        written: New or changed paths.
-        removed: Paths that the folder does not have.
-    """
-
-    version: int
-    files: int
-    written: tuple[str, ...]
-    removed: tuple[str, ...]
-
-
-def push(novel: Novel, root: Path, *, expect: int | None = None) -> Pushed:
-    """Make a project what a folder is, in one write; raises as `folder_files` and `Novel.write`."""
-    files = folder_files(root)
-    before = stored_files(novel.session)
-    version = novel.write(files, remove=[path for path in before if path not in files], expect=expect)
-    written = tuple(path for path, data in files.items() if before.get(path) != data)
-    return Pushed(version, len(files), written, tuple(sorted(before.keys() - files.keys())))
 
 
 class Shelf:

@@ -377,6 +377,23 @@ class Pulled:
     extra: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """Result of a push.
+
+    Attributes:
+        version: Version of the project that equals the folder.
+        files: Number of files in the folder.
+        written: New or changed paths.
+        removed: Paths that the folder does not have.
+    """
+
+    version: int
+    files: int
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
 def folder_files(root: Path) -> dict[str, bytes]:
     """The files of a project in a folder: documents, codex and records, configuration.
 
@@ -429,6 +446,14 @@ def pull(session: PostgresSession, root: Path, *, overwrite: bool = False) -> Pu
     for path in written:
         write_atomic(root.joinpath(*path.split("/")), files[path], below=root)
     return Pulled(len(files), tuple(written), tuple(sorted(here.keys() - files.keys())))
+
+
+def push(session: PostgresSession, write: Callable[..., int], root: Path) -> Pushed:
+    """Make a project what a folder is by its `write`, called once; raises as this and `folder_files`."""
+    files, before = folder_files(root), stored_files(session)
+    version = write(files, remove=[path for path in before if path not in files])
+    written = tuple(path for path, data in files.items() if before.get(path) != data)
+    return Pushed(version, len(files), written, tuple(sorted(before.keys() - files.keys())))
 
 
 def stored_files(session: PostgresSession) -> Mapping[str, bytes]:
