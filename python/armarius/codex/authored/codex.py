@@ -255,7 +255,7 @@ class AuthoredCodex(Listed[Entity]):
             if edit is not None and self._pages is not None:
                 in_place.write_in_place(self._pages, edit, self.get(id_), fields, expect=expect)
                 self._record_rest(id_, block, changes, fields)
-                changes = _lacking(self.get(id_), fields)
+                changes = in_place.lacking(self.get(id_), fields)
                 if not changes:
                     return self.get(id_)
                 block = self._record(id_)
@@ -299,7 +299,7 @@ class AuthoredCodex(Listed[Entity]):
         _refuse("entity", data)
         edit, fields = self._in_place(id_, changes)
         if edit is not None:
-            data = self._recorded(id_, block, *_parted(changes, fields))
+            data = self._recorded(id_, block, *in_place.parted(changes, fields))
         after = "" if data.keys() <= _NAMED and edit is not None else write_block("entity", data, before=block)
         of_record = in_place.Edit(
             self._file.name, before, before if block is not None and data == _stated_in(block) else after
@@ -351,7 +351,9 @@ class AuthoredCodex(Listed[Entity]):
         self, id_: str, block: Block | None, changes: Mapping[str, Any], fields: Mapping[str, Any]
     ) -> None:
         """Write into the record what the page did not take of `changes`, and take out of it what the page says now."""
-        data = self._recorded(id_, block, *_parted(changes, fields))
+        import armarius.codex.authored.in_place as in_place  # for edits alone
+
+        data = self._recorded(id_, block, *in_place.parted(changes, fields))
         if block is not None and data.keys() <= _NAMED and id_ == slug(data["name"]):
             self._file.remove("entity", id_)
         elif not data.keys() <= _NAMED:
@@ -670,40 +672,6 @@ def _changed(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
 
 def _stated_in(block: Block) -> dict[str, Any]:
     return _entity_data(_stated(block.data or {}))
-
-
-def _parted(changes: Mapping[str, Any], fields: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """`changes` without those that a page has taken, and those."""
-    rest = {name: value for name, value in changes.items() if name not in fields or name == "attributes"}
-    if "attributes" in fields:
-        rest["attributes"] = {
-            key: value for key, value in rest["attributes"].items() if key not in fields["attributes"]
-        }
-        if not rest["attributes"]:
-            del rest["attributes"]
-    return rest, fields
-
-
-def _lacking(entity: Entity, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What a page says now and the entity does not, since another file comes before the page."""
-    import armarius.codex.authored.in_place as in_place  # for edits alone
-
-    lacking: dict[str, Any] = {}
-    for name, key, value in in_place.flat(fields):
-        now = entity.attributes.get(key, "") if key else getattr(entity, name)
-        if name == "aliases":
-            same = set(now) == {alias for alias in value or () if alias != entity.name}
-        elif name == "type":
-            same = not value or now == (type_of(value) or value)
-        elif name == "level":
-            same = not value or now == (level_of(value) or value)
-        else:
-            same = " ".join(now.split()) == " ".join((value or "").split())
-        if not same and key:
-            lacking[name] = {**lacking.get(name, {}), key: value}
-        elif not same:
-            lacking[name] = value
-    return lacking
 
 
 def _wire(data: dict[str, Any]) -> dict[str, Any]:

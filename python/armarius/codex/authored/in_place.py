@@ -397,6 +397,38 @@ def flat(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
             yield name, "", value
 
 
+def parted(changes: Mapping[str, Any], fields: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """`changes` without those that a page has taken, and those."""
+    rest = {name: value for name, value in changes.items() if name not in fields or name == "attributes"}
+    if "attributes" in fields:
+        rest["attributes"] = {
+            key: value for key, value in rest["attributes"].items() if key not in fields["attributes"]
+        }
+        if not rest["attributes"]:
+            del rest["attributes"]
+    return rest, fields
+
+
+def lacking(entity: Entity, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What a page says now and the entity does not, since another file comes before the page."""
+    rest: dict[str, Any] = {}
+    for name, key, value in flat(fields):
+        now = entity.attributes.get(key, "") if key else getattr(entity, name)
+        if name == "aliases":
+            same = set(now) == {alias for alias in value or () if alias != entity.name}
+        elif name == "type":
+            same = not value or now == (type_of(value) or value)
+        elif name == "level":
+            same = not value or now == (level_of(value) or value)
+        else:
+            same = " ".join(now.split()) == " ".join((value or "").split())
+        if not same and key:
+            rest[name] = {**rest.get(name, {}), key: value}
+        elif not same:
+            rest[name] = value
+    return rest
+
+
 def _states(draft: Draft, name: str, key: str) -> bool:
     return any(fold(label) == fold(key) for label in draft.attributes) if key else bool(getattr(draft, name))
 
