@@ -8,6 +8,7 @@ import pytest
 import armarius
 from armarius.errors import ContractError, UnknownId
 from armarius.index.project_index import ProjectIndex
+from armarius.io import write
 from armarius.verbs import methods_of
 from armarius.warnings import INDEX_BUILDING
 
@@ -330,6 +331,19 @@ def test_two_documents_of_equal_text_that_are_moved_keep_each_its_own_records(en
     engine.write({"b/1.md": "# 空\n", "b/2.md": "# 空\n"}, remove=["a/1.md", "a/2.md"])
     targets, _, summaries = records(engine)
     assert (targets, summaries) == ({"b/1.md", "b/2.md"}, {"b/1.md": "Once a/1.md.", "b/2.md": "Once a/2.md."})
+
+
+def test_records_follow_a_move_that_somebody_saw_when_it_was_half_done(engine, monkeypatch):
+    before = with_records(engine)
+    remove = write.remove_file
+
+    def looked_at(*arguments, **options):
+        engine.index.refresh()  # another thread, or a watcher: the new file is there, and the former one still
+        remove(*arguments, **options)
+
+    monkeypatch.setattr(write, "remove_file", looked_at)
+    engine.move(FIRST, "chapters/ch009.md")
+    assert records(engine) == at("chapters/ch009.md", before)
 
 
 def test_a_document_that_is_moved_while_nobody_looks_keeps_its_records(engine):

@@ -473,7 +473,7 @@ class ContextEngine:
                     raise UnknownDocument(f"no such document: {document!r}") from None
                 write_files(root, {to: data}, [document])
             self.index.refresh([to, document])
-        self.documents()  # its records follow
+        self.index.follow_moves({document: to})  # a refresh between the two writes has seen a copy
         return version
 
     def snapshot(self) -> bytes:

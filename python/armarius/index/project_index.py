@@ -239,9 +239,14 @@ class ProjectIndex:
         skipped = dict(self._refresher.skipped)
         return tuple(skipped[path] for path in sorted(skipped))
 
-    def follow_moves(self) -> None:
-        """Give summaries and pins of moved texts the new paths; those that cannot be written stay with the former."""
+    def follow_moves(self, *others: dict[str, str]) -> None:
+        """Give summaries and pins of moved texts the new paths; those that cannot be written stay with the former.
+
+        Args:
+            others: Moves that the caller made, by the former path.
+        """
         moves = self._refresher.moves
+        moves += others
         while moves:
             with suppress(IndexError, ArmariusError):  # another thread took the last one; the file is not writable
                 moved = moves.pop(0)
