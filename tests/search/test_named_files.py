@@ -39,3 +39,9 @@ def test_a_file_called_by_its_name_stands_in_the_prompt_and_one_with_a_longer_na
 def test_words_that_are_names_of_files_without_a_mark_call_no_file(engine):
     rows = engine.assemble("what does the glossary say of s03 and k7", budget=700).items
     assert not any(item.evidence[0].detail.code == "chapter.asked" for item in rows if item.evidence)
+
+
+def test_a_file_is_called_by_its_name_behind_a_longer_name_that_holds_it(engine):
+    prompt = engine.assemble("does s03-k7-old agree with s03-k7", budget=1200).prompt
+    assert "twelve" in prompt
+    assert "Six is a setback" in prompt

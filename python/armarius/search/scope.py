@@ -35,7 +35,7 @@ from armarius.text.matcher import EntityMatcher
 _NAMED: Final = 3  # characters of a name in an unspaced script that is no word of every question
 
 _EDITIONS: Final = {"copy": "archive"}  # which is called by the same words
-_OF_NAME: Final = re.compile(r"[a-z0-9_-]")
+_OF_NAME: Final = "[a-z0-9_-]"
 _DIGITS: Final = re.compile(r"(?<![\d.])[0-9]{1,4}(?![\d.])")
 
 
@@ -207,8 +207,7 @@ class FileScope:
 
 def _stands(name: str, text: str) -> bool:
     """Whether a text holds the name of a file, and no longer one that it is a part of."""
-    before, found, after = text.partition(name)
-    return bool(found) and not any(_OF_NAME.match(side) for side in (before[-1:], after[:1]))
+    return re.search(rf"(?<!{_OF_NAME}){re.escape(name)}(?!{_OF_NAME})", text) is not None
 
 
 def why_outside(project_map: ProjectMap, path: str) -> Reason:
