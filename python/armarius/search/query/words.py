@@ -125,8 +125,9 @@ class WordSets:
 
     Args:
         rows: Name of a set to its words, divided by white space, compared as they are: a `-` stands for a space, and
-            outside Latin script for nothing; a `~` at the end for any Latin letters. A Latin word begins and ends where
-            no letter, digit, underscore or (before it) hyphen adjoins.
+            outside Latin script for nothing; a `~` at the end for any Latin letters. A text may leave out the
+            apostrophes of a word, and the `g` of a last `-ing`. A Latin word begins and ends where no letter, digit,
+            underscore or (before it) hyphen adjoins.
 
     Cost: to find, the characters of the text times the words that begin with one of them; about 30 us for 20 words.
     """
