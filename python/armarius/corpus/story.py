@@ -266,6 +266,14 @@ def chapters_until(
     return None, (part for _, part in reversed(parts[: later[0]] if later else parts))
 
 
+def is_written(documents: Mapping[str, Document], project_map: ProjectMap, number: int) -> bool:
+    """Whether the story, in its main edition, holds a chapter. Cost: at worst, its paragraphs."""
+    story = [document for path in project_map.story() if (document := documents.get(path)) is not None]
+    return any(document.chapter == number for document in story) or any(
+        block.chapter == number for document in story if document.chapter is None for block in document.paragraphs
+    )
+
+
 def _volume_at(project_map: ProjectMap, path: str) -> int | None:
     file = project_map.get(path)
     return None if file is None else file.volume

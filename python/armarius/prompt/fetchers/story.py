@@ -37,6 +37,7 @@ from armarius.corpus.story import (
     StoryPart,
     chapters_before,
     chapters_until,
+    is_written,
     of_edition,
     plans_of,
     story_end,
@@ -90,7 +91,7 @@ def place_of(documents: Mapping[str, Document], project_map: ProjectMap, request
         return StoryPlace((request.chapter,), volume, list(islice(before, 1)), tells=False)
     if recipe.chapters and ("target" in recipe.parts or not tells):
         number = recipe.chapters[0]
-        if not (tells or around or recipe.plans) and _is_written(documents, project_map, number):
+        if not (tells or around or recipe.plans) and is_written(documents, project_map, number):
             return None
         part, before = chapters_until(documents, project_map, edition or "", number, recipe.volume)
         earlier = list(islice(before, MOST_BEFORE if tells else int(around)))
@@ -126,13 +127,6 @@ def volume_of(project_map: ProjectMap, part: StoryPart | None, path: str | None)
     """The volume of a part of the story, or of a file."""
     file = project_map.get(part.path if part is not None else path or "")
     return None if file is None else file.volume
-
-
-def _is_written(documents: Mapping[str, Document], project_map: ProjectMap, number: int) -> bool:
-    story = [document for path in project_map.story() if (document := documents.get(path)) is not None]
-    return any(document.chapter == number for document in story) or any(
-        block.chapter == number for document in story if document.chapter is None for block in document.paragraphs
-    )
 
 
 _TAIL: Final = 4_000  # code points of the end of a chapter that are offered
@@ -534,10 +528,8 @@ def _age(thread: Entity, here: int) -> Iterator[Reason]:
         if row == "planted" and number <= here:
             yield Reason("thread.planted", number=number, open=here - number)
         elif row == "due":
-            late = here - number
-            yield (
-                Reason("thread.overdue", number=number, late=late) if late > 0 else Reason("thread.due", number=number)
-            )
+            overdue = {"late": here - number} if here > number else {}
+            yield Reason("thread.overdue" if overdue else "thread.due", number=number, **overdue)
 
 
 def _candidate(

@@ -16,6 +16,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Final, Literal, cast
 
+import armarius.text.unicode as unicode
 from armarius.documents.units import CHAPTERS, SPELLED, names, volume_number
 from armarius.lexicon import word_file
 from armarius.search.query.chapters import ChapterReference, chapter_references
@@ -457,9 +458,7 @@ def _looked_up(recipe: Recipe, words: str, spelled: TaskName) -> Recipe:
 
 def _without_length(words: str) -> str:
     """The words of a task without 2000字, "in three sentences"."""
-    for match in _patterns()["length"].finditer(_folded(words)):
-        words = _blank(words, *match.span())
-    return words
+    return unicode.blanked(words, [match.span() for match in _patterns()["length"].finditer(_folded(words))])
 
 
 def told() -> Mapping[str, int]:
@@ -508,10 +507,6 @@ def _is_until(text: str, reference: ChapterReference) -> bool:
     """Whether a request speaks of everything up to a chapter."""
     before = _patterns()["until"].search(text, max(0, reference.start - _BEFORE), reference.start)
     return before is not None or _patterns()["until_behind"].match(text, reference.end) is not None
-
-
-def _blank(text: str, start: int, end: int) -> str:
-    return text[:start] + " " * (end - start) + text[end:]
 
 
 def _folded(text: str) -> str:
