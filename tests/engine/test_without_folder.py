@@ -256,10 +256,18 @@ def test_a_project_in_memory_lies_in_the_temporary_folder_whatever_its_id_is(pro
         assert (engine.project_id, engine.root.name) == (project_id, "memory")
 
 
-@pytest.mark.parametrize(
-    "to",
-    [".armarius/codex.toml", "armarius.toml", "cover.png", ".notes/a.md", "chapters/a.exe", "../spec.md", __file__],
+_NO_DOCUMENTS = (
+    ".armarius/codex.toml",
+    "armarius.toml",
+    "cover.png",
+    ".notes/a.md",
+    "chapters/a.exe",
+    "../spec.md",
+    __file__,
 )
+
+
+@pytest.mark.parametrize("to", [*_NO_DOCUMENTS, "a\ud800.md", 3])
 def test_a_document_is_moved_nowhere_where_it_would_be_no_document(folder, to):
     with pytest.raises(armarius.ContractError, match="would be read as no document"):
         folder.move("chapters/ch001.md", to)
@@ -363,7 +371,10 @@ def test_snapshots_go_out_and_in_over_a_wire_where_projects_are_in_memory(folder
             shelf.restore("c", b"")
 
 
-@pytest.mark.parametrize("path", ["../a.md", "/a.md", ".git/a.md", "a/../../b.md", "a\\b.md", "", "a\0.md"])
+_NO_PATHS = ["../a.md", "/a.md", ".git/a.md", "a/../../b.md", "a\\b.md", "", "a\0.md", "a\ud800.md", "a//b.md", "a/"]
+
+
+@pytest.mark.parametrize("path", [*_NO_PATHS, "a/" * 600 + "a.md", 3])
 def test_a_path_that_leads_out_of_a_project_is_refused_and_nothing_is_written(folder, path):
     with pytest.raises(armarius.ContractError, match="no path in the project"):
         folder.write({"new.md": "x", path: "x"})

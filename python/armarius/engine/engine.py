@@ -456,7 +456,7 @@ class ContextEngine:
         seen = self.index.moment()[1] if root is None else None
         text = self.document(document).text
         if not is_project_path(to) or refusal_of(to, 0, self.config) != "":
-            raise ContractError(f"to: {to!r} would be read as no document")
+            raise ContractError(f"to: {to!r:.200} would be read as no document")
         taken = f"to: there is a file at {to!r}"
         if any(entry.path == to for entry in self.documents()):
             raise ContractError(taken)

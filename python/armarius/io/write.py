@@ -27,7 +27,8 @@ from armarius.io.read import read_file, read_files
 
 _LEFT_SECONDS = 3600.0  # no writer takes so long: what is older belongs to one that was killed
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-_HIDDEN = re.compile(r"^/|[\\:]|(?:^|/)\.(?!armarius/)")  # a path elsewhere, or in a folder of another program
+_ELSEWHERE = re.compile(r"[\\:\0\ud800-\udfff]|(?:^|/)(?:/|$|\.(?!armarius/))")  # or a folder of another program
+_LONGEST_PATH = 1024  # bytes, as on a server; the system opens no path of 4,096
 _MOST_HELD = 64 * 1024 * 1024  # bytes of a file of records
 Changes = dict[Path, bytes | None]
 _CHANGES: ContextVar[Changes | None] = ContextVar("_CHANGES", default=None)
@@ -76,7 +77,7 @@ class Step(NamedTuple):
             }
         except (AttributeError, TypeError) as error:
             raise ValueError(str(error)) from None
-        if any(_HIDDEN.search(path) for path in pairs):
+        if not all(map(is_project_path, pairs)):
             raise ValueError("a file that no edit writes")
         return cls({path: (before, after) for path, (before, after) in pairs.items()})
 
@@ -316,9 +317,9 @@ def private_folder(path: Path) -> None:
         raise StoreFull(f"{path}: not used: {error.strerror or error}") from error
 
 
-def is_project_path(path: str) -> bool:
+def is_project_path(path: object) -> bool:
     """Whether it leads to a place in the project, and into no folder of another program."""
-    return bool(path) and not _HIDDEN.search(path) and "\0" not in path
+    return isinstance(path, str) and not _ELSEWHERE.search(path) and len(path.encode()) <= _LONGEST_PATH
 
 
 def fill_folder(root: Path, files: Mapping[str, bytes]) -> None:
@@ -348,7 +349,8 @@ def write_files(root: Path, files: Mapping[str, bytes], gone: Iterable[str] = ()
     for path in (*files, *gone):
         if not is_project_path(path):
             raise ContractError(
-                f"path: {path!r:.200} is no path in the project: parts between /, none hidden, no \\ and no :"
+                f"path: {path!r:.200} is no path in the project: at most {_LONGEST_PATH:,} bytes, no \\ and no :, "
+                "parts between /, none empty or hidden"
             )
     with changed_files() as changes:
         try:
