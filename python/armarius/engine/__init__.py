@@ -7,8 +7,9 @@
 docstring. Parts: `prompts.py` (assembly), `questions.py` (queries without a prompt, query variants, follow-ups),
 `summaries.py` (document summaries), `maps.py` (what the files are), and what a model says of
 the project: `asking.py`, `replies.py`. Verbs of one other room
-(`similar`, `subgraph`) are methods of its objects. `build.py` creates and connects the parts; code that needs two rooms
-belongs there or in `project.py`, the views of a project; `pages.py` edits Markdown pages in place.
+(`similar`, `subgraph`) are methods of its objects. `build.py` creates and connects the parts, and packs a project in
+memory; code that needs two rooms belongs there or in `project.py`, the views of a project. `pages.py` edits Markdown
+pages in place.
 
 Invariants: a verb reads one `ProjectView`, so that its result is consistent during concurrent changes; an engine is
 thread-safe.

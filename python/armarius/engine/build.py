@@ -1,4 +1,4 @@
-"""Creates and connects the parts of an engine."""
+"""Creates and connects the parts of an engine; packs and restores the snapshot of a project in memory."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
