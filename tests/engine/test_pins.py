@@ -311,6 +311,21 @@ def test_a_document_that_is_moved_keeps_its_summary_and_its_pins(engine, is_on_d
     assert {FIRST, "chapters/ch009.md"} < {pin.target for pin in engine.pins}
 
 
+def test_a_document_whose_move_ends_between_text_and_index_keeps_its_records(engine, monkeypatch):
+    before = with_records(engine)
+
+    def killed(_, *moves):
+        if moves:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("armarius.index.project_index.ProjectIndex.follow_moves", killed)
+        with pytest.raises(KeyboardInterrupt):
+            engine.move(FIRST, "chapters/ch009.md")
+    with armarius.open(engine.root, watch=False) as again:
+        assert records(again) == at("chapters/ch009.md", before)
+
+
 def test_a_path_whose_documents_were_moved_away_again_and_again_can_have_a_summary(engine):
     engine.summaries.set(SECOND, "Of another.")
     for to in ("a.md", "b.md"):

@@ -472,8 +472,9 @@ class ContextEngine:
                 except FileNotFoundError:
                     raise UnknownDocument(f"no such document: {document!r}") from None
                 write_files(root, {to: data}, [document])
-            self.index.refresh([to, document])
         self.index.follow_moves({document: to})  # a refresh between the two writes has seen a copy
+        if root is not None:  # now: if this process ends before, the next refresh sees the move
+            self.index.refresh([to, document])
         return version
 
     def snapshot(self) -> bytes:
