@@ -35,8 +35,7 @@ from armarius.lexicon import word_file
 from armarius.text.unicode import HAN_EVERY, HAS_MARK, fold, joined
 
 _BRACKETS = re.compile(r"(?<!\s)\s*(?:[（(]([^（(）)]{1,60})[)）]|\[[^\[\]]{1,60}\]$)")
-_CODED = re.compile(r"^([A-Za-z]+[-_ ]?0\d+)\s*[（(【\[](.+)[)）】\]]$")  # char-005 [朽葉 理央]
-_AGED = re.compile(r"[,，]\s*([~≈約约]?\d{1,4}\b[^,，]{0,6})$")  # Soren, 10
+_AGED = re.compile(r"[,，]\s*([~≈約约]?\d{1,3}\b[^,，]{0,6})$")  # Soren, 10
 _READING = re.compile(r"^[\u3041-\u309fー 　]+$")  # of a Japanese name
 _NICK = re.compile(r"(?<=\S)\s*[\"“「『]([^\"“”「」『』]{1,20})[\"”」』]\s*(?=\S|$)")
 _PREFIX = re.compile(r"^(?P<group>[^:：]{1,12})[:：]\s*(?P<name>.+)$")
@@ -177,8 +176,6 @@ def read_name(heading: str, origin: Origin) -> Draft:
     name is the name, and the story may decide for the other one.
     """
     name = _SYMBOLS.sub("", strip_numbering(heading)).strip(" *") or heading
-    coded = _CODED.match(name)
-    name = coded[2] if coded is not None else name
     notes = [note for note in _BRACKETS.findall(name) if note]
     name = _BRACKETS.sub("", name).strip() or name
     roles: list[str] = []
@@ -209,7 +206,7 @@ def read_name(heading: str, origin: Origin) -> Draft:
             name, other = other, name
     first, *others = [part for part in _SLASHED.split(name) if part] or [name]
     draft = Draft(unquoted(first), origin, other=unquoted(other), lead=lead)
-    draft.add_aliases([*nicks, *([coded[1]] if coded is not None else [])])
+    draft.add_aliases(nicks)
     for piece in others:
         if _is_other_name(draft.name, piece):
             draft.add_aliases([unquoted(piece)])
