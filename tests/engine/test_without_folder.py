@@ -391,6 +391,16 @@ def test_texts_that_cannot_all_be_written_are_none_and_the_error_says_which(fold
     assert (folder.root / "chapters/ch001.md").read_bytes() == (NOVEL / "chapters/ch001.md").read_bytes()
 
 
+@pytest.mark.parametrize("path", ["taken.md", "link"])
+def test_a_folder_or_a_link_is_not_removed_and_nothing_is_written(folder, tmp_path, path):
+    (folder.root / "taken.md").mkdir()
+    (folder.root / "link").symlink_to(tmp_path)
+    with pytest.raises(armarius.StoreError, match=rf"^{path}: not written"):
+        folder.write({"chapters/ch001.md": "changed"}, remove=["chapters/ch002.md", path])
+    for kept in ("chapters/ch001.md", "chapters/ch002.md"):
+        assert (folder.root / kept).read_bytes() == (NOVEL / kept).read_bytes()
+
+
 def test_many_projects_in_memory_are_written_over_a_wire_and_deleted():
     from armarius.verbs import methods_of_shelf
 

@@ -343,7 +343,7 @@ def write_files(root: Path, files: Mapping[str, bytes], gone: Iterable[str] = ()
 
     Raises:
         ContractError: A path leads out of the project, or into a folder of another program; nothing is changed.
-        StoreFull: A file cannot be written; what was written before it is undone.
+        StoreFull: A file cannot be written or removed; what was written before it is undone.
     """
     gone = list(gone)
     for path in (*files, *gone):
@@ -359,7 +359,10 @@ def write_files(root: Path, files: Mapping[str, bytes], gone: Iterable[str] = ()
                 if data != before:
                     write_atomic(root / path, data, below=root)
             for path in gone:
-                remove_file(root / path, below=root)
+                try:
+                    remove_file(root / path, below=root)
+                except OSError as error:
+                    raise write_error(path, error, root) from error
         except BaseException:
             Step.of(changes, root).undo(root)
             raise
