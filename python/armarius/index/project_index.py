@@ -239,14 +239,15 @@ class ProjectIndex:
         skipped = dict(self._refresher.skipped)
         return tuple(skipped[path] for path in sorted(skipped))
 
-    def follow_moves(self, *others: dict[str, str]) -> None:
+    def follow_moves(self, other: dict[str, str] | None = None) -> None:
         """Give summaries and pins of moved texts the new paths; those that cannot be written stay with the former.
 
         Args:
-            others: Moves that the caller made, by the former path.
+            other: New paths of texts that the caller moved, by the former path.
         """
         moves = self._refresher.moves
-        moves += others
+        if other is not None:
+            moves.append(other)
         while moves:
             with suppress(IndexError, ArmariusError):  # another thread took the last one; the file is not writable
                 moved = moves.pop(0)
