@@ -2,6 +2,7 @@ import os
 import threading
 from pathlib import Path
 
+import apsw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -319,6 +320,20 @@ def test_a_long_log_is_folded_when_there_is_time_and_a_very_long_one_at_once(ope
     write(40)
     assert log.stat().st_size < 20 << 20
     assert store.verify() == []
+    store.close()
+
+
+def test_pages_of_what_was_written_are_given_back_when_there_is_time(open_store):
+    store = open_store()
+    writer = store._session._connections.writer
+
+    def cached():
+        return writer.status(apsw.SQLITE_DBSTATUS_CACHE_USED)[0]
+
+    store.apply([Put(document("a.md", "独角兽"), ""), DerivedRow("a.md", "names", "", os.urandom(3 << 20))])
+    assert cached() > 2 << 20
+    store.fill()
+    assert cached() < 1 << 18
     store.close()
 
 
