@@ -64,7 +64,7 @@ def test_a_profile_with_a_line_that_is_no_label_is_said(opened):
 def test_a_value_is_on_a_card_whole_and_under_its_label(line, kept):
     with_card = SimpleNamespace(text="## 角色：陆潮生\n- 类型：character\n- 属性：年龄=26, 住处=盐仓")
     row = PassageRow("spec/a.md", 2, 1.0, (1, "", 0), "陆潮生", line)
-    assert (covering_card(row, [with_card]) is None) == kept
+    assert (covering_card(row, [(with_card, set())]) is None) == kept
 
 
 def test_what_holds_from_a_chapter_on_is_told_once_there_and_not_before(opened):

@@ -46,7 +46,8 @@ _PLACE = attrgetter("place")
 _KEY: Final[Callable[[PassageRow], "_Key"]] = attrgetter("path", "paragraph")
 _Key = tuple[str, int]
 _FIELD: Final = re.compile(r"\s*[-*+•]\s+(?P<label>[^：:\n]{1,40})[：:]\s*(?P<value>\S.*)")
-_VALUES: Final = re.compile(r"[、，,;；/／|｜]")
+_VALUES: Final = re.compile(r" ?[、，,;；/／|｜] ?")
+_one_line: Final = " ".join
 _LABEL: Final = re.compile(r"[：:]")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _NO_LETTERS = re.compile(r"[\W_]+")
@@ -167,7 +168,7 @@ class _Packer:
         self.cards = cards_of(placed)
         # What the window and the story so far show already, line by line.
         texts = [i for i in placed if i.candidate.layer == "immediate" or i.candidate.source.startswith(STORY)]
-        self.shown = _lines("\n\n".join(map(_unmarked, texts)))
+        self.shown = "\n".join(["", *map(str.strip, "\n\n".join(map(_unmarked, texts)).splitlines()), ""])
 
     def room(self, window_most: int | None) -> int:
         """Tokens that rows may take in all."""
@@ -357,9 +358,9 @@ class _Chosen:
             return None
         run = _RUN.search(row.text)  # escaping changes no letters
         if run is None or run[0] in packer.shown:  # by the window or the story so far, with all of its text
-            lines = _lines(escape(row.text, packer.groups))
+            lines = "\n".join(map(str.strip, escape(row.text, packer.groups).splitlines()))
             # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
-            if (lines.strip() if len(row.text) >= _LONG else lines) in packer.shown:
+            if (lines if len(row.text) >= _LONG else f"\n{lines}\n") in packer.shown:
                 return None
         # Rows with the same stand under one heading.
         heading = ("heading", row.path, row.title)
@@ -378,50 +379,57 @@ class _Chosen:
         return True
 
 
-def cards_of(placed: Iterable[PromptItem]) -> dict[tuple[str, str], list[PromptItem]]:
+Card = tuple[PromptItem, set[str]]
+"""A card of a prompt and what it states, which is empty until it is first asked."""
+
+
+def cards_of(placed: Iterable[PromptItem]) -> dict[tuple[str, str], list[Card]]:
     """The cards that are in whole, by the path of each document that they draw on and the name of their entity."""
-    cards: dict[tuple[str, str], list[PromptItem]] = {}
+    cards: dict[tuple[str, str], list[Card]] = {}
     for item in placed:
         if item.form == "full" and item.candidate.id.startswith("entity:"):
             name = _LABEL.split(item.text.partition("\n")[0], maxsplit=1)[-1].strip()
+            card = item, set[str]()
             for path in dict.fromkeys(item.candidate.documents):
-                cards.setdefault((path, name), []).append(item)
+                cards.setdefault((path, name), []).append(card)
     return cards
 
 
-def covering_card(row: PassageRow, cards: Iterable[PromptItem]) -> PromptItem | None:
+def covering_card(row: PassageRow, cards: Iterable[Card]) -> PromptItem | None:
     """The one of `cards` that says all of a paragraph under its name: every value of its fields, or of its data."""
-    values = values_in(row.path, row.text)
-    lines = list(filter(None, map(" ".join, map(str.split, row.text.splitlines()))))
-    fields = [field.groups() for field in map(_FIELD.fullmatch, () if values else lines) if field]
+    values = list(map(_one_line, map(str.split, values_in(row.path, row.text))))
+    lines = [] if values else list(filter(None, map(_one_line, map(str.split, row.text.splitlines()))))
+    fields = list(filter(None, map(_FIELD.fullmatch, lines)))
     if not values and len(fields) < max(len(lines), 1):
         return None
-    # the type is on every card
-    stated = [(label.strip(), value) for label, value in fields if role_of(label.strip()) != "type"]
-    for card in cards:
-        on_card = _on_card(card.text)
-        if on_card.issuperset(chain.from_iterable(map(_values, values))) and all(
-            on_card.issuperset(_values(f"{label}={value}"))
-            or (is_known(label) and label not in on_card and on_card.issuperset(_values(value)))
-            for label, value in stated
-        ):
+    plain = [*chain.from_iterable(map(_VALUES.split, values))]
+    for card, stated in cards:
+        if not stated:
+            stated |= _stated(card.text)
+        if not stated.issuperset(plain):
+            continue
+        for field in fields:
+            label, value = field["label"].strip(), field["value"]
+            role = role_of(label)
+            if role == "type" or stated.issuperset(_VALUES.split(f"{label}={value}")):
+                continue  # the type is on every card
+            if label in stated or not stated.issuperset(_VALUES.split(value)) or not (role or is_known(label)):
+                break
+        else:
             return card
     return None
 
 
-def _on_card(text: str) -> set[str]:
-    """What stands between the commas of a card's lines, and of `label=value` the label and the value too."""
-    values = {value for line in text.splitlines() for value in _values(_LABEL.split(line, maxsplit=1)[-1])}
-    return values.union(*[(label, value) for label, mark, value in [item.partition("=") for item in values] if mark])
-
-
-def _values(text: str) -> set[str]:
-    return {value for part in _VALUES.split(text) if (value := " ".join(part.split()))}
-
-
-def _lines(text: str) -> str:
-    """A text between line ends, each line without the white space around it."""
-    return "\n" + "\n".join(map(str.strip, text.splitlines())) + "\n"
+def _stated(card: str) -> set[str]:
+    """What stands between the commas of a card's lines, and of `label=value` the label and the value too; and ""."""
+    stated = {""}
+    for line in card.splitlines():
+        stated.update(_VALUES.split(_one_line(_LABEL.split(line, maxsplit=1)[-1].split())))
+    for item in list(stated):
+        label, mark, value = item.partition("=")
+        if mark:
+            stated |= {label, value}
+    return stated
 
 
 def _head(row: PassageRow, before: PassageRow | None, labels: Frame) -> str:

@@ -158,7 +158,7 @@ def is_naming(label: str) -> bool:
 
 def is_known(label: str) -> bool:
     """Whether `label` opens a labelled line even without a list marker."""
-    return _key(label) in _KNOWN or role_of(label) is not None or parse_span(label) is not None
+    return role_of(label) is not None or _key(label) in _KNOWN or parse_span(label) is not None
 
 
 def is_cast(label: str) -> bool:
