@@ -173,19 +173,7 @@ class ContextEngine:
         fallback: The counter used when the model's fails (CONTEXT_BUDGET_FALLBACK); None is the estimate.
 
     Attributes:
-        root: The project folder; None for other sources.
         in_memory: Whether the texts are gone when it is closed.
-        config: `armarius.toml`, read when the engine was opened.
-        index: Paragraphs, mentions and full text of the folder's files, kept equal to it.
-        recall: Recall by meaning: progress, focus, cancel, status.
-        codex: Entities and relations: list all, create, update, delete; kept in `.armarius/codex.toml`.
-        memories: What has been learnt: list, create, update, delete; kept in `.armarius/memories.toml`.
-        constraints: What every prompt states: list, create, update, delete; kept in `.armarius/constraints.toml`.
-        pins: What is in every prompt, or in none: add, remove, list; kept in `.armarius/pins.toml`.
-        books: Lorebooks by id: entries, export, profiles, edits; kept under `.armarius/books/`.
-        importing: `preview` and `add` of lorebooks, cards, modules, vaults and exports.
-        graph: The graph that was given or configured; else the project's own: entities and relations of its files.
-            `armarius.open(other).graph.snapshot().load_into(engine.graph)` copies a project into it.
     """
 
     in_memory = False
@@ -283,7 +271,10 @@ class ContextEngine:
 
     @property
     def graph(self) -> "GraphStore":
-        """The graph that was given or configured; else the project's own: entities and relations of its files."""
+        """The graph that was given or configured; else the project's own: entities and relations of its files.
+
+        `armarius.open(other).graph.snapshot().load_into(engine.graph)` copies a project into it.
+        """
         return self._parts.graph
 
     @property
@@ -513,13 +504,10 @@ class ContextEngine:
         return f"ContextEngine({self.project_id!r}: {counted})"
 
     def _summary(self) -> list[tuple[str, str]]:
-        if self._closed:
-            return [("project", self._closed), ("index", _CLOSED)]
-        recall = self._parts.recall
-        model = recall.model if recall is not None else self._parts.no_recall or "no embedder"
         try:
-            now = self.status()
-        except ArmariusError as error:
+            now, recall = self.status(), self._parts.recall
+            model = recall.model if recall is not None else self._parts.no_recall or "no embedder"
+        except ArmariusError as error:  # it is closed, or cannot say more
             return [("project", self.project_id), ("index", str(error))]
         return [
             ("project", self.project_id),
