@@ -179,8 +179,13 @@ def _failed(fetcher: Fetcher, why: str) -> FetchOutcome:
 
 
 _TEXTS = ("document", "paragraph")
-_ENTITY = "entity:"
-_STYLE = "style:"
+# What ids and sources of what a wish of each kind means begin with; a document's paragraphs as it does, before `#`.
+_MEANT = {
+    "entity": ("entity:", THREAD),
+    "document": (DOCUMENT, "style:", PASSAGE),
+    "paragraph": (PASSAGE,),
+    "source": ("",),
+}
 _QUERY = "request:query"
 _WINDOW = "editor:"
 
@@ -216,7 +221,10 @@ class _Wishes:
 
     def __init__(self, wishes: Sequence[Wish]) -> None:
         self.all = wishes
-        self.known = {(wish.kind, wish.key): (rank, wish) for rank, wish in enumerate(wishes)}
+        self.known: dict[str, tuple[int, Wish]] = {}  # by id or source of what is meant, with the rank
+        for rank, wish in enumerate(wishes):
+            for begin in _MEANT.get(wish.kind, ()):
+                self.known.setdefault(begin + wish.key, (rank, wish))
         keys = [wish.key for wish in wishes if wish.kind not in ("entity", "asked")]
         # Paths of all documents that are meant or a paragraph of which is, and more.
         self.paths = {path for key in keys for path in (key, key.split(":", 2)[-1].rpartition("#")[0])}
@@ -226,17 +234,8 @@ class _Wishes:
         source = candidate.source
         if source == _QUERY or source.startswith(_WINDOW):
             return []
-        keys = [("source", candidate.id), ("source", source)]
-        if candidate.id.startswith(_ENTITY):
-            keys.append(("entity", candidate.id.removeprefix(_ENTITY)))
-        if source.startswith(THREAD):
-            keys.append(("entity", source.removeprefix(THREAD)))
-        elif source.startswith(PASSAGE):
-            paragraph = source.removeprefix(PASSAGE)
-            keys += [("paragraph", paragraph), ("document", paragraph.rpartition("#")[0])]
-        elif source.startswith((DOCUMENT, _STYLE)):
-            keys.append(("document", source.removeprefix(DOCUMENT if source.startswith(DOCUMENT) else _STYLE)))
-        return list(map(itemgetter(1), sorted(filter(None, map(self.known.get, keys)))))
+        keys = {candidate.id, source, source.rpartition("#")[0] if source.startswith(PASSAGE) else source}
+        return [wish for _, wish in sorted(set(filter(None, map(self.known.get, keys))), key=itemgetter(0))]
 
 
 def _applied(answer: FetchOutcome, wishes: _Wishes, ids: set[str], pins: set[str]) -> FetchOutcome:
@@ -301,5 +300,5 @@ class _PinnedOffer:
     def wish(self, row: PassageRow) -> Wish | None:
         if row.path not in self.wishes.paths:
             return None
-        keys = ("document", row.path), ("paragraph", f"{row.path}#{row.paragraph}"), ("source", row.source)
-        return min(filter(None, map(self.wishes.known.get, keys)), default=(0, None))[1]
+        keys = PASSAGE + row.path, row.source
+        return min(filter(None, map(self.wishes.known.get, keys)), key=itemgetter(0), default=(0, None))[1]

@@ -213,7 +213,7 @@ class _Packer:
         """Rows by key: what plain search finds, `first`, what is asked for, then the best of the offer."""
         chosen = _Chosen(self, room)
         chosen.add_stretches(self.offer.stretches)
-        chosen.add_fitting(first, held=True)
+        chosen.add(first)
         offered = self.offer.rows
         answers: list[PassageRow] = []
         for row in offered:  # they come first
@@ -223,12 +223,13 @@ class _Packer:
             answers.append(row)
         reserved = self._reserved_for_others(answers, room) if answers else 0
         chosen.room -= reserved
-        if answers and not chosen.add_all(answers):
-            chosen.add_fitting(answers)
+        grows = self.offer.shares is None  # a check has its own order
+        if answers and not chosen.add(answers, whole=True):
+            chosen.add(answers, grows=grows)
         chosen.room += reserved
-        chosen.add_fitting(offered)
+        chosen.add(offered, grows=grows)
         if reserved:
-            chosen.add_fitting(answers)
+            chosen.add(answers, grows=grows)
         return chosen.rows
 
     def _reserved_for_others(self, answers: Sequence[PassageRow], room: int) -> int:
@@ -241,6 +242,18 @@ class _Packer:
             window = self.measured.section(item.text)
         least = min(self.fitted.demand.available * shares.others // 100, room * _OTHERS_PERCENT // 100)
         return max(least, room - max(0, self.fitted.demand.available * shares.asked // 100 - window))
+
+    def has(self, row: PassageRow) -> bool:
+        """Whether a card, the window or the story so far says all of a row."""
+        cards = self.cards.get((row.path, row.title))
+        if cards and covering_card(row, cards) is not None:
+            return True
+        run = _RUN.search(row.text)  # escaping changes no letters
+        if run is not None and run[0] not in self.shown:
+            return False
+        lines = "\n".join(map(str.strip, escape(row.text, self.groups).splitlines()))
+        # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
+        return (lines if len(row.text) >= _LONG else f"\n{lines}\n") in self.shown
 
     def _unchanged(self, item: PromptItem) -> PassageRow | None:
         """The row of a paragraph of the previous prompt that reads as it did."""
@@ -296,44 +309,56 @@ class _Chosen:
         self._packer = packer
         self._seen: set[object] = set()  # texts, (path, paragraph) and headings of the rows
 
-    def add_all(self, rows: Sequence[PassageRow]) -> bool:
-        """Add every one of `rows`, if all fit."""
-        before = self.room, dict(self.rows), set(self._seen)
-        for row, tokens in zip(rows, self._packer.measured.sections([row.text for row in rows]), strict=True):
-            self._add(row, tokens, None)
-        if self.room >= 0:
-            return True
-        self.room, self.rows, self._seen = before
-        return False
-
     def add_stretches(self, stretches: Iterable[Sequence[PassageRow]]) -> None:
         """Add each of `stretches` that fits whole into the share of plain search, in their order."""
         missed, whole = 0, self.room
+        shares = plain_share(whole), CLEAR_SHARE
         for stretch in stretches:
-            others = whole - int(whole * (CLEAR_SHARE if stretch[0].clear else plain_share(whole)))
+            others = whole - int(whole * shares[stretch[0].clear])
             if self.room - others < _LEAST or missed > _MISSED_STRETCHES:
                 return
             self.room -= others
-            missed += not self.add_all(stretch)
+            missed += not self.add(stretch, whole=True)
             self.room += others
 
-    def add_fitting(self, rows: Iterable[PassageRow], *, held: bool = False) -> None:
-        """Add each of `rows` that still fits, in their order; looks no further than there is room.
+    def add(self, rows: Iterable[PassageRow], *, whole: bool = False, grows: bool = False) -> bool:
+        """Add each of `rows` that still fits, in their order, or with `whole` all of them or none; whether those fit.
 
-        A short one brings what stands around it, unless a previous prompt `held` it as it is.
+        Looks no further than there is room, and skips what the prompt has already. With `grows` a short row brings
+        what stands around it.
         """
-        missed = 0
-        grows = not held and self._packer.offer.shares is None  # a check has its own order
-        rows = iter(rows)
+        packer, counter = self._packer, self._packer.measured
+        before = self.room, dict(self.rows), set(self._seen)
+        missed, rows = 0, iter(rows)
         while part := list(islice(rows, _BATCH)):
-            for row, tokens in zip(part, self._packer.measured.sections([row.text for row in part]), strict=True):
-                if self.room < _LEAST or missed > _MISSES:
-                    return
-                added = self._add(row, tokens, self.room)
-                if added is not None:
-                    missed = 0 if added else missed + 1
-                if added and grows and len(row.text) < _SHARD:
+            for row, tokens in zip(part, counter.sections([row.text for row in part]), strict=True):
+                if not whole and (self.room < _LEAST or missed > _MISSES):
+                    return True
+                key, seen = _KEY(row), self._seen
+                if not row.text or row.text in seen or key in self.rows or packer.has(row):
+                    continue
+                # Rows with the same stand under one heading.
+                heading = ("heading", row.path, row.title)
+                if row.path not in seen:
+                    tokens += counter.count(_head(row, None, packer.frame))
+                elif heading not in seen or (row.line and (row.path, row.paragraph - 1) not in seen):
+                    tokens += counter.count(_section(row))
+                else:
+                    adjacent = ((row.path, row.paragraph - 1) in seen) + ((row.path, row.paragraph + 1) in seen)
+                    tokens += _GAP_TOKENS * (1 - adjacent)
+                if not whole and tokens > self.room:
+                    missed += 1
+                    continue
+                missed = 0
+                self.rows[key] = row
+                seen.update((row.text, key, heading, row.path))
+                self.room -= tokens
+                if grows and len(row.text) < _SHARD:
                     self._grow(row)
+        if not whole or self.room >= 0:
+            return True
+        self.room, self.rows, self._seen = before
+        return False
 
     def _grow(self, row: PassageRow) -> None:
         """Add what stands around a short row in its scene, likelier side first, until it can be read."""
@@ -342,41 +367,10 @@ class _Chosen:
         while length < _SHARD and (open_ends := [(step, side) for step, side in ends.items() if side is not None]):
             step, there = max(open_ends, key=lambda end: (_KEY(end[1]) in self.rows, end[1].score))
             ends[step] = None
-            tokens = self._packer.measured.section(there.text)
-            if _KEY(there) not in self.rows and not self._add(there, tokens, self.room):
+            if _KEY(there) not in self.rows and not (self.add([there], whole=True) and _KEY(there) in self.rows):
                 continue
             length += len(there.text)
             ends[step] = offer.neighbour(there, step)
-
-    def _add(self, row: PassageRow, tokens: int, most: int | None) -> bool | None:
-        """Add `row` if it costs at most `most`; None when the prompt has its text already."""
-        packer, seen, key = self._packer, self._seen, _KEY(row)
-        if not row.text or row.text in seen or key in self.rows:
-            return None
-        cards = packer.cards.get((row.path, row.title))
-        if cards and covering_card(row, cards) is not None:
-            return None
-        run = _RUN.search(row.text)  # escaping changes no letters
-        if run is None or run[0] in packer.shown:  # by the window or the story so far, with all of its text
-            lines = "\n".join(map(str.strip, escape(row.text, packer.groups).splitlines()))
-            # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
-            if (lines if len(row.text) >= _LONG else f"\n{lines}\n") in packer.shown:
-                return None
-        # Rows with the same stand under one heading.
-        heading = ("heading", row.path, row.title)
-        if row.path not in seen:
-            tokens += packer.measured.count(_head(row, None, packer.frame))
-        elif heading not in seen or (row.line and (row.path, row.paragraph - 1) not in seen):
-            tokens += packer.measured.count(_section(row))
-        else:
-            adjacent = ((row.path, row.paragraph - 1) in seen) + ((row.path, row.paragraph + 1) in seen)
-            tokens += _GAP_TOKENS * (1 - adjacent)
-        if most is not None and tokens > most:
-            return False
-        self.rows[key] = row
-        seen.update((row.text, (row.path, row.paragraph), heading, row.path))
-        self.room -= tokens
-        return True
 
 
 Card = tuple[PromptItem, set[str]]

@@ -10,8 +10,8 @@ from typing import Final
 
 from armarius._core import Speech
 from armarius.codex.model import CONTEXT_LEVELS, Entity
-from armarius.headings import Reason, heading
-from armarius.prompt.fetchers.entities import Cards, EntitySource, list_entities
+from armarius.headings import Reason
+from armarius.prompt.fetchers.entities import Cards, EntitySource, card_candidate, list_entities
 from armarius.prompt.fetchers.layers import withheld_facts
 from armarius.text.matcher import EntityMatcher, Mention
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
@@ -49,7 +49,8 @@ def present(
     firsts, counts, weight = {}, {}, {}
     for mention, count, near, speaks in named:
         id_ = mention.entity_id
-        firsts[id_], counts[id_], weight[id_] = mention, count, _weight(count, near=near, speaks=speaks)
+        firsts[id_], counts[id_] = mention, count
+        weight[id_] = round(min(count, _MOST_MENTIONS) * _WEIGHT_PER_MENTION + (_NEARBY * near + _SPEAKS * speaks), 3)
     return firsts, counts, weight, {id_: Reason("out.shadowed", term=term, by=by) for id_, term, by in hidden}
 
 
@@ -58,10 +59,6 @@ def _speech() -> Speech:
     from armarius.codex.people import letters, words  # of a window with names
 
     return Speech("".join(sorted(letters("han", "speech"))), sorted(words("latin", "speech")))
-
-
-def _weight(count: int, *, near: bool, speaks: bool) -> float:
-    return round(min(count, _MOST_MENTIONS) * _WEIGHT_PER_MENTION + (_NEARBY * near + _SPEAKS * speaks), 3)
 
 
 # Code points of each text that are searched; what lies beyond is listed as not searched.
@@ -75,7 +72,6 @@ _SCORES = {"query": 1.0, "input": 0.8, "cursor": 0.5}
 _PER_MENTION = 0.01
 _MENTIONS_COUNTED = 9
 _PER_WEIGHT = 0.1  # of the scene, at most 2.4: still below what is selected
-_PATH = attrgetter("path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +257,6 @@ class RetrievedFetcher:
         if "ending" in request.recipe.parts:  # nobody is asked about: who matters to the scene comes first
             scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * value for id_, value in weight.items()}
         candidates: list[Candidate] = []
-        group = heading("detected", request.language)
         named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())
         for id_ in named:
             entity = built.by_id[id_]
@@ -278,26 +273,13 @@ class RetrievedFetcher:
             elif entity.origins and not (entity.description or entity.attributes or entity.aliases or entity.facts):
                 omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "excluded", Reason("out.bare")))
             else:
-                card, short = self._cards.of(entity, request)
                 why = [
                     _evidence(read.text, read.firsts[entity.id], request, built.matcher)
                     for read in reads
                     if entity.id in read.firsts  # where each text that names somebody does so first
                 ]
-                candidates.append(
-                    Candidate(
-                        id=f"entity:{entity.id}",
-                        layer="retrieved",
-                        source=source,
-                        content=card,
-                        score=scores[entity.id],
-                        evidence=tuple(why),
-                        group=group,
-                        short=short,
-                        documents=tuple(dict.fromkeys(map(_PATH, entity.origins))),
-                        project_id=request.project_id,
-                    )
-                )
+                card = self._cards.of(entity, request)
+                candidates.append(card_candidate(entity, request, source, scores[entity.id], tuple(why), card))
                 if entity.facts or entity.overruled:
                     omitted += withheld_facts(entity, source, "retrieved", request)
         omitted += [omission for id_, omission in built.absent.items() if id_ not in scores and id_ not in shadowed]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Any, Final, Protocol
 
@@ -16,11 +17,13 @@ from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fa
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, ContractError
-from armarius.headings import Language
+from armarius.headings import Language, heading
 from armarius.text.matcher import EntityMatcher
 from armarius.text.unicode import fold
-from armarius.types import FetchRequest
+from armarius.types import Candidate, Evidence, FetchRequest, LayerName
 from armarius.warnings import CODEX_INVALID
+
+_PATH: Final = attrgetter("path")
 
 
 class EntitySource(Protocol):
@@ -108,6 +111,34 @@ class Cards:
             entry = entity, card_of(entity, request), short_card(entity, request.language)
             self._known[key] = entry  # the entity is held: its id stays its own
         return entry[1], entry[2]
+
+
+def card_candidate(
+    entity: Entity,
+    request: FetchRequest,
+    source: str,
+    score: float,
+    why: tuple[Evidence, ...],
+    card: tuple[str, str | None] | None = None,
+    *,
+    layer: LayerName = "retrieved",
+    pinned: bool = False,
+) -> Candidate:
+    """The candidate of an entity's card, which is written here where it is not at hand with its short form."""
+    content, short = card or (card_of(entity, request), short_card(entity, request.language))
+    return Candidate(
+        id=f"entity:{entity.id}",
+        layer=layer,
+        source=source,
+        content=content,
+        score=score,
+        evidence=why,
+        group=heading("always" if layer == "rules" else "detected", request.language),
+        short=short,
+        pinned=pinned,
+        documents=tuple(dict.fromkeys(map(_PATH, entity.origins))),
+        project_id=request.project_id,
+    )
 
 
 def relation_source(relation: Relation) -> str:

@@ -22,13 +22,21 @@ from armarius.documents.titles import filled_in
 from armarius.errors import ConfigError, ContextWarning, ContractError
 from armarius.headings import Reason, heading
 from armarius.prompt.escape import marks_of
-from armarius.prompt.fetchers.entities import Cards, EntitySource, file_warnings, list_entities, resolve
+from armarius.prompt.fetchers.entities import (
+    Cards,
+    EntitySource,
+    card_candidate,
+    file_warnings,
+    list_entities,
+    resolve,
+)
 from armarius.text.unicode import fold, grapheme_floor
 from armarius.trust.settings import CONFIG_NAME, Config
 from armarius.types import WINDOW, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.validation import shown, whole
 from armarius.warnings import KG_UNAVAILABLE, MEMORY_UNAVAILABLE, RULES_UNAVAILABLE, STYLE_UNAVAILABLE
 
+_ALWAYS = Evidence("level", Reason("level.always"))
 _QUOTED = 80  # code points of what is overruled
 
 
@@ -82,8 +90,11 @@ class RulesFetcher:
                 omitted += [Omission(fault, "rules", "kg:always", "source failed", fault) for fault in listed.faults]
                 for entity in listed.entities:
                     if entity.level == "always":
-                        candidates.append(_always(entity, self._cards.of(entity, request)[0], request))
-                        omitted += withheld_facts(entity, f"kg:always:{entity.id}", "rules", request)
+                        source, card = f"kg:always:{entity.id}", (self._cards.of(entity, request)[0], None)
+                        candidates.append(
+                            card_candidate(entity, request, source, 0.0, (_ALWAYS,), card, layer="rules", pinned=True)
+                        )
+                        omitted += withheld_facts(entity, source, "rules", request)
         return Fetched(tuple(candidates), tuple(omitted), tuple(warnings))
 
 
@@ -91,6 +102,7 @@ def withheld_facts(entity: Entity, source: str, layer: LayerName, request: Fetch
     """One omission per fact of `entity` that does not hold where the request stands, or is overruled."""
     if not entity.facts and not entity.overruled:
         return []
+    moment, chapters = request.moment, request.chapters
     overruled = [
         Omission(
             f"entity:{entity.id}#{fact.field}",
@@ -112,7 +124,7 @@ def withheld_facts(entity: Entity, source: str, layer: LayerName, request: Fetch
             aspect=Reason("title.fact", text=one_line(fact.text)),
         )
         for index, fact in enumerate(entity.facts)
-        if not holds(fact, request.moment, request.chapters)
+        if not holds(fact, moment, chapters)
     ]
 
 
@@ -131,20 +143,6 @@ def _constraint(item: Constraint, request: FetchRequest) -> Candidate:
         evidence=(Evidence("constraint", Reason(f"constraint.{item.source}", priority=item.priority)),),
         group=heading("constraints", request.language),
         pinned=True,
-        project_id=request.project_id,
-    )
-
-
-def _always(entity: Entity, card: str, request: FetchRequest) -> Candidate:
-    return Candidate(
-        id=f"entity:{entity.id}",
-        layer="rules",
-        source=f"kg:always:{entity.id}",
-        content=card,
-        evidence=(Evidence("level", Reason("level.always")),),
-        group=heading("always", request.language),
-        pinned=True,
-        documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
         project_id=request.project_id,
     )
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 from armarius._core import ScoredStretch
 from armarius.codex import Codex, Entity, Relation
-from armarius.codex.cards import Visible, holds, one_line, short_card, span_label
+from armarius.codex.cards import Visible, holds, one_line, span_label
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, frame, heading
 from armarius.index.source import EditorTexts
-from armarius.prompt.fetchers.entities import card_of, relation_source
+from armarius.prompt.fetchers.entities import card_candidate, card_of, relation_source
 from armarius.prompt.fetchers.story import planned
 from armarius.search.corpus import Corpus, Outside
 from armarius.search.explain import MatchHighlights
@@ -262,7 +262,7 @@ def _cards(corpus: Corpus, result: PassageResult, request: FetchRequest) -> Iter
         if entity.level != "when_detected":
             continue
         why = Evidence("relation", Reason("relation.leads", word=word, name=entity.name, said=edge.said), edge.path)
-        yield _card(entity, request, _RELATED_SCORE * factor, why)
+        yield card_candidate(entity, request, f"kg:related:{entity_id}", _RELATED_SCORE * factor, (why,))
 
 
 def _present(
@@ -288,22 +288,7 @@ def _present(
             continue
         code = "mention.checked" if reading is None else reading.mention
         why = Evidence("mention", Reason(code, count=count))
-        yield _card(entity, request, _PRESENT_SCORE * count / most, why)
-
-
-def _card(entity: Entity, request: FetchRequest, score: float, why: Evidence) -> Candidate:
-    return Candidate(
-        id=f"entity:{entity.id}",
-        layer="retrieved",
-        source=f"kg:related:{entity.id}",
-        content=card_of(entity, request),
-        short=short_card(entity, request.language),
-        score=score,
-        evidence=(why,),
-        group=heading("detected", request.language),
-        documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
-        project_id=request.project_id,
-    )
+        yield card_candidate(entity, request, f"kg:related:{entity_id}", _PRESENT_SCORE * count / most, (why,))
 
 
 def _statement(row: "Statement", request: FetchRequest) -> Candidate:

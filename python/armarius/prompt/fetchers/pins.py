@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from armarius.arguments import Hidden
-from armarius.codex.cards import chapter_at, short_card, tidy, visible
+from armarius.codex.cards import chapter_at, tidy, visible
 from armarius.codex.model import Codex, Entity, NameIndex, Pin, Relation, several
 from armarius.documents.document import Document
 from armarius.documents.titles import as_strings
 from armarius.errors import ContextWarning, ContractError, UnknownId
 from armarius.headings import Reason, frame, heading
-from armarius.prompt.fetchers.entities import About, card_of, hidden, relation_source
+from armarius.prompt.fetchers.entities import About, card_candidate, hidden, relation_source
 from armarius.prompt.fetchers.layers import withheld_facts
 from armarius.types import DOCUMENT, PASSAGE, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
 from armarius.validation import near, shown, suggestion
@@ -291,16 +291,6 @@ def _window_has(text: str, request: FetchRequest) -> bool:
 
 def _card(entity: Entity, wish: Wish, request: FetchRequest) -> Candidate:
     in_query = wish.kind == "asked"
-    return Candidate(
-        id=f"entity:{entity.id}",
-        layer="retrieved",
-        source=f"codex:{'asked' if in_query else 'pinned'}:{entity.id}",
-        content=card_of(entity, request),
-        score=_ASKED if in_query else _SCORE,
-        evidence=(Evidence("mention" if in_query else "pin", wish.why),),
-        group=heading("detected", request.language),
-        short=short_card(entity, request.language),
-        pinned=not in_query,
-        documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
-        project_id=request.project_id,
-    )
+    source, score = f"codex:{'asked' if in_query else 'pinned'}:{entity.id}", _ASKED if in_query else _SCORE
+    why = Evidence("mention" if in_query else "pin", wish.why)
+    return card_candidate(entity, request, source, score, (why,), pinned=not in_query)

@@ -31,7 +31,7 @@ from functools import cache
 from itertools import islice
 from typing import ClassVar, Final
 
-from armarius.codex.cards import chapter_at, holds, one_line, short_card, tidy, visible
+from armarius.codex.cards import chapter_at, holds, one_line, tidy, visible
 from armarius.codex.model import Entity, Summary
 from armarius.corpus.story import (
     StoryPart,
@@ -49,7 +49,7 @@ from armarius.documents.segments import Paragraph
 from armarius.documents.units import bare_number, chapter_number, chapter_range, volume_number
 from armarius.errors import ContextWarning
 from armarius.headings import Reason, frame, heading, say
-from armarius.prompt.fetchers.entities import card_of, file_warnings
+from armarius.prompt.fetchers.entities import card_candidate, file_warnings
 from armarius.search.query.recipe import words
 from armarius.search.signals import SummarySource, stated
 from armarius.text.matcher import EntityMatcher
@@ -356,20 +356,8 @@ class StoryFetcher:
             cast.append(entity)
             if entity.level == "always":
                 continue
-            yield Candidate(
-                id=f"entity:{id_}",
-                layer="retrieved",
-                source=f"codex:detected:{id_}",
-                content=card_of(entity, request),
-                short=short_card(entity, request.language),
-                score=_CARD + count / 1000,
-                evidence=(
-                    Evidence("mention", Reason("mention.outline", number=place.numbers[0], name=one_line(entity.name))),
-                ),
-                group=heading("detected", request.language),
-                documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
-                project_id=request.project_id,
-            )
+            why = Evidence("mention", Reason("mention.outline", number=place.numbers[0], name=one_line(entity.name)))
+            yield card_candidate(entity, request, f"codex:detected:{id_}", _CARD + count / 1000, (why,))
 
         if seen := self._last_seen(request, place, cast):
             title = say(Reason("cast"), request.language)
