@@ -102,6 +102,15 @@ def test_the_map_is_not_decided_again_when_files_are_touched(index, monkeypatch)
         assert other.map.files
 
 
+def test_the_map_is_not_decided_again_when_a_short_chapter_grows_by_a_sentence(index, monkeypatch):
+    text = f"# 第三章\n\n{'钟停了，灯还亮着。' * 60}\n"
+    put(index.root, "chapters/ch003.md", text)
+    index.refresh()
+    monkeypatch.setattr("armarius.index.derived.decide", None)
+    put(index.root, "chapters/ch003.md", f"{text}\n门外又响起了脚步声。\n")
+    assert index.refresh().written == 1
+
+
 def test_a_touched_file_is_not_written_again(index):
     generation = index.status().generation
     (index.root / "outline.md").touch()

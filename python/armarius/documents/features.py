@@ -122,7 +122,7 @@ class Features:
         dated: Date in the file name or front matter as year, month, day.
         volume: Number of a volume that the file name, or the nearest folder that states one, has.
         numbers: Numbers of chapters in its headings, each once, in order.
-        length: Code points, rounded down to 10, from 1,000 on to 500.
+        length: Code points, rounded down to 10, from 100 on to 100, from 1,000 on to 500.
         prose: Share of plain lines in the text, by length, in tenths; 1 for a text that is too short.
         spoken: Lines that begin speech, a line; at most `SPOKEN`.
         language: Two letters, "" for too little text.
@@ -242,7 +242,7 @@ def features_of(
 
 
 def _rounded(length: int) -> int:
-    return length - length % (500 if length >= 1_000 else 10)
+    return length - length % (500 if length >= 1_000 else 100 if length >= 100 else 10)
 
 
 def _placed(front_matter: FrontMatter) -> tuple[str, float] | None:
