@@ -111,7 +111,7 @@ def test_what_a_store_gives_equals_what_was_put(store, many):
 
 def test_a_text_that_rotted_is_damage_and_no_other_error(store):
     store.apply([Put(WHOLE, "")])
-    writer = store._session._connections.writer
+    writer = store._session.writer
     blob = bytearray(writer.execute("SELECT text FROM documents").fetchone()[0])
     blob[len(blob) // 2] ^= 1
     writer.execute("UPDATE documents SET text = ?", (bytes(blob),))
@@ -122,7 +122,7 @@ def test_a_text_that_rotted_is_damage_and_no_other_error(store):
 
 def test_paragraphs_that_rotted_are_damage_and_no_other_error(store):
     store.apply([Put(WHOLE, "")])
-    store._session._connections.writer.execute("UPDATE paragraphs SET role = 9")
+    store._session.writer.execute("UPDATE paragraphs SET role = 9")
     (found,) = store.changed(0).documents
     with pytest.raises(StoreCorrupt, match=r"paragraphs of chapters/ch001.md are damaged"):
         found.paragraphs  # noqa: B018

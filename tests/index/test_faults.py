@@ -162,7 +162,7 @@ def test_an_empty_file_in_place_of_the_index_is_not_taken_for_an_empty_index(nov
 def test_a_newer_index_is_refused_and_left_alone(novel, cache):
     with ProjectIndex.open(novel) as index:
         path = Path(index.status().path)
-        index.store._session._connections.writer.execute("PRAGMA user_version = 9999")
+        index.store._session.writer.execute("PRAGMA user_version = 9999")
         index.store.apply([Note("x", "y")])
     with pytest.raises(SchemaTooNew, match="schema 9999"):
         ProjectIndex.open(novel)
@@ -171,7 +171,7 @@ def test_a_newer_index_is_refused_and_left_alone(novel, cache):
 
 def test_another_project_in_an_index_of_the_cache_is_damage(novel, cache):
     with ProjectIndex.open(novel) as index:
-        index.store._session._connections.writer.execute("UPDATE meta SET value = 'zz' WHERE key = 'project_id'")
+        index.store._session.writer.execute("UPDATE meta SET value = 'zz' WHERE key = 'project_id'")
         index.store.apply([Note("x", "y")])
     with ProjectIndex.open(novel) as index:
         assert equals_folder(index)
@@ -212,7 +212,7 @@ def test_a_stopped_writer_makes_writing_busy_and_leaves_reading_alone(index, mon
     try:
         assert other.stdout.readline() == b"locked\n"
         other.send_signal(signal.SIGSTOP)
-        index.store._session._connections.writer.set_busy_timeout(200)
+        index.store._session.writer.set_busy_timeout(200)
         put(index.root, "new.md", "独角兽")
         with pytest.raises(StoreBusy, match="held by another process"):
             index.refresh()

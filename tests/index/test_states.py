@@ -128,7 +128,7 @@ class Edits(RuleBasedStateMachine):
         """The process is gone: no seal, no checkpoint; what was committed is in the log."""
         session = self.index.store._session
         session._sealed = True  # nothing to write at the end
-        session._place.break_seal()
+        session.place.break_seal()
         self.index.close()
         self.index = self.open()
 

@@ -325,17 +325,17 @@ def test_a_foreign_file_put_in_the_cache_while_open_is_replaced(project):
 
 
 def test_a_file_swapped_in_between_look_and_opening_is_let_go_unchanged(project, monkeypatch):
-    from armarius.store.sqlite import session
+    from armarius.store.sqlite import connection
 
     answers(project)
     content = photos(project / "photos.sqlite")
-    plain = session.Connections
+    plain = connection.connect
 
     def late(path):
         (project / "photos.sqlite").replace(path)
         return plain(path)
 
-    monkeypatch.setattr(session, "Connections", late)
+    monkeypatch.setattr(connection, "connect", late)
     with pytest.raises(StoreCorrupt, match="not an armarius index"):
         SqliteStore.open(place_for(project), project_id="project")
     assert place_for(project).index.read_bytes() == content

@@ -49,7 +49,7 @@ def test_who_looks_after_more_removals_than_are_remembered_is_told_to_begin_anew
 
 def test_a_fork_waits_for_a_reader_that_is_being_closed(open_store, monkeypatch):
     store = open_store()
-    pool, connect, may_fork = store._session._connections, connections.connect, []
+    pool, connect, may_fork = store._session, connections.connect, []
 
     class Reader:
         def __init__(self, path):
@@ -85,7 +85,7 @@ def test_rows_learnt_from_a_document_that_is_not_there_are_found_by_verify(open_
 def test_an_index_of_an_earlier_schema_is_made_again(open_store, tmp_path, sealed):
     store = open_store()
     store.apply([Put(document("a.md", "甲"), "")])
-    store._session._connections.writer.execute(f"PRAGMA user_version = {SCHEMA_VERSION - 1}")
+    store._session.writer.execute(f"PRAGMA user_version = {SCHEMA_VERSION - 1}")
     store.close()
     if not sealed:
         IndexPlace(tmp_path / "p").break_seal()
@@ -98,10 +98,10 @@ def test_an_index_of_an_earlier_schema_is_made_again(open_store, tmp_path, seale
 def test_an_index_of_an_earlier_schema_that_is_in_use_is_left_alone(open_store):
     store = open_store()
     store.apply([Note("n", "1")])
-    store._session._connections.writer.execute(f"PRAGMA user_version = {SCHEMA_VERSION - 1}")
+    store._session.writer.execute(f"PRAGMA user_version = {SCHEMA_VERSION - 1}")
     with store._session.writing() as connection:
         connection.execute("UPDATE notes SET value = '2'")
-    store._session._connections.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store._session.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with pytest.raises(StoreBusy, match="an earlier armarius"):
         open_store()
     assert store.note("n") == "2"
@@ -296,7 +296,7 @@ def test_readers_that_only_a_crowd_needed_are_closed_when_it_is_gone(open_store)
     for thread in crowd:
         thread.join()
     assert not inside.broken
-    assert 1 <= len(store._session._connections._idle) <= 3
+    assert 1 <= len(store._session._idle) <= 3
     assert set(store.files()) == {"a.md"}
     store.close()
 
@@ -325,7 +325,7 @@ def test_a_long_log_is_folded_when_there_is_time_and_a_very_long_one_at_once(ope
 
 def test_pages_of_what_was_written_are_given_back_when_there_is_time(open_store):
     store = open_store()
-    writer = store._session._connections.writer
+    writer = store._session.writer
 
     def cached():
         return writer.status(apsw.SQLITE_DBSTATUS_CACHE_USED)[0]

@@ -158,21 +158,47 @@ class Connections:
         self._lock = threading.Condition(threading.Lock())
         self._write_lock = threading.RLock()
         self._closed = False
+        self._identity = self._of_the_file()
         self.damaged = False
         self.inherited = False  # from the parent of a fork
         self._held = False  # by a fork that is being made
         _open.add(self)
 
+    def _of_the_file(self) -> tuple[int, int] | None:
+        try:
+            info = os.lstat(self.path)
+        except OSError:
+            return None
+        return info.st_dev, info.st_ino
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the file of these connections was deleted, or another one lies at its path. Cost: one stat."""
+        return self._of_the_file() != self._identity
+
+    def check(self) -> None:
+        """Refuse to go on in a forked child, after `close`, and without the file.
+
+        Raises:
+            StoreError: Opened by the parent process, or closed.
+            StoreCorrupt: Deleted or replaced.
+        """
+        if self.inherited:
+            raise StoreError(f"{self.path}: opened by another process, which was forked since; open it again")
+        if self._closed:
+            raise StoreError(f"{self.path}: the store is closed")
+        if self.replaced:
+            raise StoreCorrupt(f"{self.path}: deleted or replaced while open")
+
     @contextmanager
     def reading(self, *, apart: bool = False) -> Iterator[apsw.Connection]:
-        """A connection inside a read transaction, which a fork waits for.
+        """A connection inside a read transaction, which sees one snapshot, and for which a fork waits.
 
         Args:
             apart: One that has seen nothing yet, and is closed at the end.
         """
         with self._lock:
-            if self._closed:
-                raise StoreError(f"{self.path}: the store is closed")
+            self.check()
             idle = self._idle.pop() if self._idle and not apart else None
             self._used += 1
         ended = None
@@ -202,12 +228,15 @@ class Connections:
                 elif ended is not None:
                     self._idle.append(ended)
 
+    def begin_writing(self) -> None:
+        """Called before each write transaction, which an error prevents."""
+
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
         """The writer inside a transaction that commits at the end and rolls back on any error."""
         with self._write_lock:
-            if self._closed:
-                raise StoreError(f"{self.path}: the store is closed")
+            self.check()
+            self.begin_writing()
             try:
                 with translated(self.path):
                     self.writer.execute("BEGIN IMMEDIATE")
@@ -231,7 +260,8 @@ class Connections:
     def shorten_log(self) -> None:
         """Give the writer's pages back, and checkpoint a long write-ahead log; called when no request waits."""
         with self._write_lock:
-            if not self._closed and not self.writer.in_transaction:
+            self.check()
+            if not self.writer.in_transaction:
                 with translated(self.path):
                     self.writer.execute("PRAGMA shrink_memory")
                     if self.has_long_log():

@@ -282,14 +282,6 @@ class IndexPlace:
         there = (stat_of(self._side_file(suffix), below=self.below) for suffix in ("", "-wal"))
         return self.exists() and not any(refusal(info) or info.st_nlink > 1 for info in there if info is not None)
 
-    def identity(self) -> str:
-        """Device and inode of the index file, "" when there is none; changes when the file is replaced."""
-        try:
-            info = os.lstat(self.index)
-        except OSError:
-            return ""
-        return f"{info.st_dev}:{info.st_ino}"
-
     def exists(self) -> bool:
         """Whether the index file, or anything else of its name, exists."""
         return stat_of(self.index, below=self.below) is not None

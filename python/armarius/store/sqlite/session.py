@@ -4,7 +4,7 @@ import atexit
 import os
 import time
 import weakref
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from typing import Final
 
 import apsw
@@ -71,18 +71,14 @@ def _problems(connection: apsw.Connection) -> list[str]:
 _TRIES: Final = 20
 
 
-class SqliteSession:
-    """The transactions of one open index."""
+class SqliteSession(Connections):
+    """The connections of one open index, in the place that it lies in."""
 
-    def __init__(self, place: IndexPlace, project_id: str, connections: Connections) -> None:
+    def __init__(self, place: IndexPlace, project_id: str) -> None:
+        super().__init__(place.index)
         self.project_id = project_id
-        self.path = place.index
-        self.below = place.below
-        self._place = place
-        self._connections = connections
-        self._identity = place.identity()
+        self.place = place
         self._sealed = place.is_sealed()
-        self._closed = False
         _open.add(self)
 
     @classmethod
@@ -99,12 +95,11 @@ class SqliteSession:
             elif alone:
                 place.clear_side_files()
             with translated(place.index):
-                connections = Connections(place.index)
+                session = cls(place, project_id)
                 try:
-                    check_header(connections.writer, place.index, project_id)
-                    session = cls(place, project_id, connections)
+                    check_header(session.writer, place.index, project_id)
                 except BaseException:
-                    connections.close()
+                    super(cls, session).close()
                     raise
             if alone:
                 place.lock.settle()
@@ -113,70 +108,36 @@ class SqliteSession:
             raise
         return session
 
-    def reading(self) -> AbstractContextManager[apsw.Connection]:
-        """A connection that sees one snapshot."""
-        self._check()
-        return self._connections.reading()
-
-    def writing(self) -> AbstractContextManager[apsw.Connection]:
-        """The writer inside a transaction, all or nothing."""
-        self._check()
+    def begin_writing(self) -> None:
+        """Break the seal."""
         if self._sealed:
-            self._place.break_seal()
+            self.place.break_seal()
             self._sealed = False
-        return self._connections.writing()
-
-    @property
-    def damaged(self) -> bool:
-        """Whether a page or a row could not be read."""
-        return self._connections.damaged
-
-    def _check(self) -> None:
-        if self._connections.inherited:
-            raise StoreError(f"{self.path}: opened by another process, which was forked since; open it again")
-        if self._closed:
-            raise StoreError(f"{self.path}: the store is closed")
-        if self._place.identity() != self._identity:
-            raise StoreCorrupt(f"{self.path}: deleted or replaced while open")
 
     def verify(self) -> list[str]:
         """See `Store.verify`."""
-        self._check()
         # Not a pooled reader: FTS5 checks against the segment list that a connection saw first and cries damage.
-        with self._connections.reading(apart=True) as connection:
+        with self.reading(apart=True) as connection:
             return problems(connection)
-
-    def has_long_log(self) -> bool:
-        """Whether there is a log to fold into the index when nobody waits."""
-        return self._connections.has_long_log()
-
-    def shorten_log(self) -> None:
-        """Fold it; nothing, where it is short."""
-        self._check()
-        self._connections.shorten_log()
-
-    def size(self) -> int:
-        """Bytes on disk."""
-        return self._place.size()
 
     def close(self) -> None:
         """Close; the last process to do so leaves a seal, unless nothing was written since the one that is there."""
-        if self._closed or self._connections.inherited:
+        if self._closed or self.inherited:
             return
         self._closed = True
         try:
-            is_ours = not self.damaged and self._place.identity() == self._identity
-            seals = is_ours and not self._place.is_sealed() and self._place.lock.alone()
+            is_ours = not self.damaged and not self.replaced
+            seals = is_ours and not self.place.is_sealed() and self.place.lock.alone()
             if seals:
                 with translated(self.path):
-                    all_rows(self._connections.writer, "PRAGMA wal_checkpoint(TRUNCATE)")
-            self._connections.close()
+                    all_rows(self.writer, "PRAGMA wal_checkpoint(TRUNCATE)")
+            super().close()
             if seals:
-                self._place.write_seal()
+                self.place.write_seal()
         except (StoreError, OSError):  # without a seal the next open builds the index again
-            self._connections.close()
+            super().close()
         finally:
-            self._place.lock.leave()
+            self.place.lock.leave()
 
 
 _open: Final[weakref.WeakSet[SqliteSession]] = weakref.WeakSet()

@@ -168,9 +168,8 @@ def _has_vectors(connection: apsw.Connection) -> bool:
 class SqliteStore:
     """`Store` over SQLite, and `Lagging`. Open with `SqliteStore.open`, or with `open_repaired`."""
 
-    def __init__(self, session: SqliteSession, place: IndexPlace) -> None:
+    def __init__(self, session: SqliteSession) -> None:
         self._session = session
-        self._place = place
         self._reading = session.reading
         self._writing = session.writing
         self._vectors: SqliteVectors | None = None
@@ -197,7 +196,7 @@ class SqliteStore:
 
         Cost: reads the whole file once, to compare it with its seal (10 MB: 10 ms).
         """
-        return cls(SqliteSession.open(place, project_id=project_id, rebuild=rebuild), place)
+        return cls(SqliteSession.open(place, project_id=project_id, rebuild=rebuild))
 
     @classmethod
     def open_repaired(cls, place: IndexPlace, *, project_id: str) -> Self:
@@ -224,7 +223,7 @@ class SqliteStore:
 
         with self._lock:
             if self._vectors is None:
-                self._vectors = SqliteVectors(self._session, self._session.path.parent, below=self._session.below)
+                self._vectors = SqliteVectors(self._session, self._session.path.parent, below=self._session.place.below)
             return self._vectors
 
     def close(self) -> None:
@@ -233,11 +232,10 @@ class SqliteStore:
 
     def reopen(self) -> Self:
         """See `Store`."""
-        damaged = self._session.damaged
         self.close()
-        if damaged:
-            return self.open(self._place, project_id=self.project_id, rebuild=True)
-        return self.open_repaired(self._place, project_id=self.project_id)
+        if self._session.damaged:
+            return self.open(self._session.place, project_id=self.project_id, rebuild=True)
+        return self.open_repaired(self._session.place, project_id=self.project_id)
 
     def state(self) -> StoreState:
         """See `Store`."""
@@ -249,7 +247,7 @@ class SqliteStore:
             )
             at = generation(connection)
         documents, paragraphs, entities = row
-        return StoreState(documents, paragraphs, entities, self._session.size(), at)
+        return StoreState(documents, paragraphs, entities, self._session.place.size(), at)
 
     def serialize(self) -> bytes:
         """The whole index as the bytes of a closed file. Cost: a copy of it in memory."""
@@ -356,25 +354,23 @@ class SqliteStore:
             with self._reading() as connection:
                 if not schema.is_due(connection):
                     return schema.search(connection, query)
-            self._fill(lambda: True)
+            with self._writing() as connection:
+                schema.fill(connection)
 
     def lags(self) -> bool:
         """See `Lagging`: full text, or a long log."""
-        return self._is_due() or self._session.has_long_log()
+        with self._reading() as connection:
+            is_due = schema.is_due(connection)
+        return is_due or self._session.has_long_log()
 
     def fill(self, go_on: Callable[[], bool] = lambda: True) -> None:
         """See `Lagging`."""
-        self._fill(go_on)
-        self._session.shorten_log()
-
-    def _is_due(self) -> bool:
-        with self._reading() as connection:
-            return schema.is_due(connection)
-
-    def _fill(self, go_on: Callable[[], bool]) -> None:
-        while go_on() and self._is_due():
+        is_due = True
+        while is_due and go_on():
             with self._writing() as connection:
                 schema.fill(connection)
+                is_due = schema.is_due(connection)
+        self._session.shorten_log()
 
     def verify(self) -> list[str]:
         """See `Store`."""
