@@ -74,7 +74,7 @@ _BEFORE_CHAPTER: Final = re.compile(rf"{mark(*CHAPTERS)}|(?i:{names('latin', *_C
 _TO_NUMBER: Final = re.compile(rf"{mark(*CHAPTERS, 'section')}|\d{{1,5}}")
 _COUNTED: Final = re.compile(r"^(\D{0,24}?)(\d{1,4}(?:\.\d)?)(?!\d)")
 _PATH: Final = re.compile(
-    r"\.(?:md|markdown|mdx|qmd|rmd|txt|rst|adoc|tex|fountain|rpy)(?![\w.])"
+    r"\.(?:md|markdown|mdx|qmd|rmd|txt|rst|adoc|tex|fountain|ink|rpy)(?![\w.])"
     r"|^[ \t]*+(?:[-*+]|\d++[.)])?[ \t]*+!?\[\[([^\]|#\n]{1,120})"
     r"|\\(?:include|input|subfile)\{([^{}\n]{1,120})\}|^[ \t]*+-?[ \t]*+file:[ \t]*+(\S{1,120})",
     re.MULTILINE,
@@ -89,6 +89,7 @@ _PATH_MARKS: Final = (
     ".adoc",
     ".tex",
     ".fountain",
+    ".ink",
     "[[",
     "\\in",
     "\\subfile",

@@ -217,8 +217,9 @@ def editions_of(name: str) -> frozenset[str]:
 def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> list[tuple[float, tuple[str, ...]]]:
     """What is written down as an order: lists of paths, the longest first, with the share of the story in each.
 
-    Such a list names four fifths of the text of a folder, and little else, or its series in sequence. Several files
-    that it names of another folder are not in the order, and a list from the last number to the first is no order.
+    Such a list names four fifths of the text of a folder, and little else, or its series or chapters in sequence.
+    Several files that it names of another folder are not in the order, and a list from the last number to the first
+    is no order.
 
     Cost: linear in the names that the files list.
     """
@@ -233,8 +234,10 @@ def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> lis
     folders = defaultdict[str, dict[str, tuple[float, ...]]](dict)
     numbers = {path: number for run in series if run.text is None for path, number in run.paths.items()}
     for path, traits in features.items():
-        for name in {path, path.rpartition(".")[0], path.rpartition("/")[2], parts_of(path).stem}:
-            index[name].append(path)
+        below = path.split("/")
+        for tail in ("/".join(below[at:]) for at in range(len(below))):
+            for name in {tail, tail.rpartition(".")[0]}:
+                index[name].append(path)
         if traits.kind != "data":
             folders[folder_of(path)][path] = numbers.get(path, ())
     stories = [texts for texts in folders.values() if len(texts) > 2 and _is_told(map(features.__getitem__, texts))]
@@ -243,7 +246,7 @@ def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> lis
         folder = f"{folder_of(path)}/".lstrip("/")
         order = dict[str, None]()
         for name in names:
-            for key in (f"{folder}{name}", f"{folder}content/{name}.nwd", name, name.rpartition(" ")[2]):
+            for key in (f"{folder}{name}", name, name.rpartition(" ")[2]):
                 near = [place for place in index.get(key, ()) if place.startswith(folder) and place != path]
                 if near:
                     order[min(near, key=lambda place: (place.count("/"), place))] = None
@@ -255,7 +258,8 @@ def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> lis
             pairs = [*zip(map(texts.__getitem__, named), map(texts.__getitem__, named[1:]), strict=False)]
             newest_first = len(pairs) > 1 and sum(a > b for a, b in pairs) >= _LEAST_NAMED * len(pairs)
             if listed >= _LEAST_NAMED * whole and not newest_first:
-                in_sequence &= sum(a < b for a, b in pairs) >= _LEAST_NAMED * len(pairs)
+                in_sequence &= sum(a <= b for a, b in pairs) >= _LEAST_NAMED * len(pairs)
+                in_sequence &= all(texts[item] or features[item].kind in STORY_KINDS for item in named)
                 of_story |= dict.fromkeys(named)
         share = len(of_story) / len(order) if order else 0.0
         if path.endswith(".nwx") or (len(order) > 2 and (share >= _LEAST_NAMED or (share >= 0.5 and in_sequence))):
