@@ -18,11 +18,14 @@ from armarius.codex.profiles.fields import NAME_PARTS
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic
 from armarius.text.matcher import EntityMatcher, ShortName
-from armarius.text.unicode import HAN_EVERY, fold
+from armarius.text.unicode import HAN_EVERY, KANA, fold
 from armarius.trust.settings import CONFIG_NAME, People
 
 _BEGINS = re.compile(r"(?:^|[.!?:;\"“”‘’()\[\]\n—–…#>*_-])\s*$")
 _POINTED = re.compile(rf"[{HAN_EVERY}]+·[{HAN_EVERY}·]+$")
+_BETWEEN = re.compile(r"[\s·・]+")
+_CHAR = f"[{KANA}{HAN_EVERY}]"
+_IN_PARTS = re.compile(rf"{_CHAR}{{1,5}} {_CHAR}{{1,5}}|[ァ-ヺー]+(?:[ ・][ァ-ヺー]+)+")  # 桜咲 さくら, アンナ・ベル
 _LOOK_BACK = 4
 _SMALL = 4  # a word with more uses in lower case than a fourth of those with a capital is no name
 _NOUN = 10  # the same for Chinese
@@ -77,9 +80,14 @@ class Story:
             return inside + initial > 0 and small * _SMALL <= inside + initial
         return inside > 0 and small * _SMALL <= inside
 
-    def knows(self, name: str) -> bool:
-        """`names`, or a distinctive word of it: `Councilor Thane Blackwater` of whom the story speaks as Blackwater."""
-        return self.names(name) or any(self.names(word) for word in _words(name))
+    def knows(self, name: str, *, typed: bool = False) -> bool:
+        """`names`, or a distinctive word of it: `Councilor Thane Blackwater` of whom the story speaks as Blackwater.
+
+        Of a person in Japanese any part of two characters: さくら of 桜咲 さくら.
+        """
+        parted = typed and _IN_PARTS.fullmatch(name)
+        words = [word for word in _BETWEEN.split(name) if len(word) > 1] if parted else _words(name)
+        return self.names(name) or any(map(self.names, words))
 
     def appears(self, name: str, *, typed: bool = True) -> bool:
         """Whether a name in a list of who appears is one in the story: in two or three documents, and acting if any."""
@@ -134,7 +142,7 @@ def names_sought(pages: Iterable[Profiles]) -> tuple[str, ...]:
             sought |= {draft.name, *parts}
         if draft.standing != "declared":
             for name in filter(None, (draft.name, draft.other)):
-                sought |= {name, *name.split()} if draft.standing not in ("cast", "label") else {name}
+                sought |= {name, *_BETWEEN.split(name)} if draft.standing not in ("cast", "label") else {name}
     return tuple(sorted(name for name in sought if any(char.isalnum() for char in name)))
 
 
@@ -306,7 +314,7 @@ def _decided(draft: Draft, story: Story) -> tuple[Draft | None, str]:
         if story.knows(draft.name):
             return draft, ""
         return None, "a heading, and the story does not use it as a name" if story.length else "a heading, and no story"
-    if story.length < _ENOUGH or story.knows(draft.name):
+    if story.length < _ENOUGH or story.knows(draft.name, typed=draft.type == "character"):
         return draft, ""
     if is_name_shaped(draft.name) and (is_han_name(draft.name) or not story.is_common(draft.name)):
         return draft, ""
@@ -340,7 +348,7 @@ def _name_mentions(kept: Sequence[Profiles]) -> None:
         draft for profiles in kept for draft in profiles.drafts if draft.type == "character" and _is_sheet(draft)
     ):
         for name in (draft.name, *draft.aliases):
-            parts = re.split(r"[\s·]+", fold(name))
+            parts = _BETWEEN.split(fold(name))
             parts += [parts[0][1:]] if is_han_name(parts[0]) and len(parts[0]) == _FULL and is_name_shaped(name) else []
             for at, part in enumerate(parts if len(parts) > 1 else ()):
                 index.setdefault(part, {}).setdefault(min(at, 1), set()).add(draft.name)

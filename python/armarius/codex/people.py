@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 from armarius.lexicon import word_file
 from armarius.text.matcher import ShortName, field_of, kind_of, names_of
-from armarius.text.unicode import LEADING_CLAUSE, after_sentence, caseless, is_han
+from armarius.text.unicode import HAN, KANA, LEADING_CLAUSE, after_sentence, caseless, is_han
 
 Gender = Literal["", "m", "f"]
 
@@ -151,7 +151,9 @@ def title_gender(word: str) -> Gender | None:
     return "" if title in words("latin", "titles") else None
 
 
-_POINT: Final = re.compile(r"(?<!\s)\s*[·•‧・．]\s*")
+_POINT: Final = re.compile(r"[\s·•‧・．]+")
+_CHAR: Final = f"[{HAN}{KANA}]"
+_PARTED: Final = re.compile(rf"{_CHAR}.*[·•‧・．].*|{_CHAR}{{1,5}}\s{_CHAR}{{1,5}}")
 _QUOTED: Final = re.compile(r"(?<!\s)\s*[\"“”‘]([A-Z][^\"“”’]{1,19})[\"“”’]\s*")
 _BRACKETS: Final = re.compile(r"(?<!\s)\s*[(（][^()（）]*[)）]")
 _Form = tuple[str, Literal["given name", "family name", "part of the name"]]
@@ -196,7 +198,11 @@ def _forms(name: str) -> Iterator[_Form]:
             yield split[1], "given name"
     elif len(name) == 3 and all("가" <= char <= "힣" for char in name) and name[0] in letters("hangul", "surnames"):
         yield name[1:], "given name"
-    elif is_han(name[:1]) and len(parts := _POINT.split(name)) > 1:
+    elif _PARTED.fullmatch(name):  # 桜咲 さくら: the family name first, and mostly without the blank
+        parts = _POINT.split(name)
+        if " " in name:
+            yield "".join(parts), "part of the name"
+            parts.reverse()
         if len(parts[0]) > 1:
             yield parts[0], "given name"
         if len(parts[-1]) > 1:
