@@ -4,7 +4,7 @@
 allocation itself is `rust/budget`: one decision for each candidate.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import add
@@ -284,54 +284,52 @@ class Demand:
         What is held enters as it stood. Cost: the cuts.
         """
         placed = [item for index, item in terms.held.items() if decisions[index] != OMITTED]
-        tokens: dict[int, int] = {}  # that each takes, where some are cut
-        slack, moved, is_cut = 0, False, False
-        for index, decision in enumerate(decisions):
-            if decision == OMITTED or index in terms.held:
-                continue
-            item, start = self._item(terms, index, decision)
-            if item is None:
-                continue
-            placed.append(item)
-            if item.form == "truncated" and item.part is not None:
-                is_cut = True
-                moved |= start is not None and start != item.part[0]
-                tokens[index] = self.counter.section(item.text)
-                # The window's slack is what typing grows into, once there is a prompt to continue.
-                if terms.previous and is_window(item.candidate):
-                    tokens[index] = decision
-                slack += decision - tokens[index]
-            else:
-                tokens[index] = self.tokens[index] if decision == FULL else self._shorts[index] or 0
-        if not is_cut or slack < _REFILL_TOKENS or OMITTED not in decisions:
+        entering, moved = self._entering(terms, decisions, terms.held)
+        placed += entering.values()
+        cut = [index for index, item in entering.items() if item.part is not None]
+        if not cut or OMITTED not in decisions:
+            return placed, moved
+        shorts = {index: self._shorts[index] or 0 for index, item in entering.items() if item.form == "short"}
+        tokens = {index: self.tokens[index] for index in entering} | shorts
+        for index in cut:
+            # The window's slack is what typing grows into, once there is a prompt to continue.
+            kept = terms.previous and is_window(self.candidates[index])
+            tokens[index] = decisions[index] if kept else self.counter.section(entering[index].text)
+        if sum([decisions[index] - tokens[index] for index in cut]) < _REFILL_TOKENS:
             return placed, moved
         # Cutting at a boundary leaves slack; what was left out may have it, everything placed staying.
         fixed = self._held_tokens(terms) | tokens
         again = self.allocate(terms, target, fixed).decisions
         if all(again[index] != OMITTED for index in fixed):
-            chosen = [(index, decision) for index, decision in enumerate(again) if index not in fixed]
-            more = [self._item(terms, index, decision)[0] for index, decision in chosen if decision != OMITTED]
-            placed += [item for item in more if item is not None]
+            placed += self._entering(terms, again, fixed)[0].values()
         return placed, moved
 
-    def _item(self, terms: Terms, index: int, decision: int) -> tuple[PromptItem | None, int | None]:
-        """The item of a decision, None where nothing fits; where it started in the previous prompt, if it is cut."""
-        candidate = self.candidates[index]
-        if decision == FULL:
+    def _entering(
+        self, terms: Terms, decisions: Sequence[int], besides: Collection[int]
+    ) -> tuple[dict[int, PromptItem], bool]:
+        """The items of the decisions but for some, and whether a cut one starts elsewhere than before."""
+        items, moved = dict[int, PromptItem](), False
+        for index, decision in enumerate(decisions):
+            if decision == OMITTED or index in besides:
+                continue
+            candidate = self.candidates[index]
             content, marks = candidate.content, candidate.marks
-            return PromptItem(candidate, marked(content, marks) if marks else content), None
-        if decision == SHORT:
-            return (None if candidate.short is None else PromptItem(candidate, candidate.short, "short")), None
-        before = None
-        if candidate.id in terms.windows:
-            before, head = terms.windows[candidate.id]
-            if not candidate.content.startswith(head, before):
-                before = at if (at := candidate.content.find(head)) >= 0 else None
-        start, end = self._cut(index, decision, before)
-        if start >= end:
-            return None, before
-        text = marked(candidate.content, candidate.marks, start, end)
-        return PromptItem(candidate, text, "truncated", (start, end)), before
+            if decision == FULL:
+                items[index] = PromptItem(candidate, marked(content, marks) if marks else content)
+            elif decision == SHORT:
+                if candidate.short is not None:
+                    items[index] = PromptItem(candidate, candidate.short, "short")
+            else:
+                before = None
+                if candidate.id in terms.windows:
+                    before, head = terms.windows[candidate.id]
+                    if not content.startswith(head, before):
+                        before = at if (at := content.find(head)) >= 0 else None
+                part = self._cut(index, decision, before)
+                if part[0] < part[1]:
+                    items[index] = PromptItem(candidate, marked(content, marks, *part), "truncated", part)
+                    moved |= before is not None and before != part[0]
+        return items, moved
 
     def _cut(self, index: int, tokens: int, before: int | None) -> tuple[int, int]:
         """Which code points of a content fit into `tokens`; (0, 0) for none. A core is always among them."""

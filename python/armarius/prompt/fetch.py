@@ -235,7 +235,7 @@ class _Wishes:
         if source == _QUERY or source.startswith(_WINDOW):
             return []
         keys = {candidate.id, source, source.rpartition("#")[0] if source.startswith(PASSAGE) else source}
-        return [wish for _, wish in sorted(set(filter(None, map(self.known.get, keys))), key=itemgetter(0))]
+        return list(map(itemgetter(1), sorted(set(filter(None, map(self.known.get, keys))), key=itemgetter(0))))
 
 
 def _applied(answer: FetchOutcome, wishes: _Wishes, ids: set[str], pins: set[str]) -> FetchOutcome:

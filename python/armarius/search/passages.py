@@ -179,7 +179,7 @@ class RankedPassages:
         inside = [block for block in document.paragraphs[stretch.first : stretch.end] if block.role != "heading"]
         file, clear = self.map.files.get(stretch.path), stretch.share >= CLEAR
         if file is None or file.edition == "main":
-            return [replace(row, plain=True, clear=clear) for row in self._standing(document, inside)]
+            return self._standing(document, inside, plain=True, clear=clear)
         rows = [self._in_main(row, file) for row in self._rows(document, inside) if row.text]
         return [replace(row, plain=True, clear=clear) for row in rows if row and row.text and self._barred(row) is None]
 
@@ -355,10 +355,16 @@ class RankedPassages:
         yield from sorted(result, key=lambda row: (-row.score, row.place))
 
     def _standing(
-        self, document: Document, paragraphs: Iterable[Paragraph], score: float | None = None
+        self,
+        document: Document,
+        paragraphs: Iterable[Paragraph],
+        score: float | None = None,
+        *,
+        plain: bool = False,
+        clear: bool = False,
     ) -> list[PassageRow]:
         """The rows of some paragraphs, of those that have a text and may stand, whatever the files are taken for."""
-        rows = self._rows(document, paragraphs, score)
+        rows = self._rows(document, paragraphs, score, plain=plain, clear=clear)
         is_later = self.chapter is not None and rows and max(map(_place, rows))[0] > self.chapter
         outside = document.kind in STORY_KINDS and (is_later or self.asked.excluded)
         doubtful = self._bounded or outside or document.kind == "code" or document.path == self.current[0]
@@ -367,7 +373,13 @@ class RankedPassages:
         return [row for row in rows if row.text and not self._barred(row)]
 
     def _rows(
-        self, document: Document, paragraphs: Iterable[Paragraph], score: float | None = None
+        self,
+        document: Document,
+        paragraphs: Iterable[Paragraph],
+        score: float | None = None,
+        *,
+        plain: bool = False,
+        clear: bool = False,
     ) -> list[PassageRow]:
         """Paragraphs of a document, each with its worth, or the `score` of another."""
         path, kind, is_story = document.path, document.kind, document.kind in STORY_KINDS
@@ -401,7 +413,7 @@ class RankedPassages:
                 reading = self.reading
                 worth = reading.worth(path, index) if reading else self.ranked.scores.score_of(path, index) or 0.0
             line, where = document.line_at(start) if kind == "code" else 0, (place, path, start)
-            rows.append(PassageRow(path, index, worth, where, title, text.strip(), wish, line))
+            rows.append(PassageRow(path, index, worth, where, title, text.strip(), wish, line, plain, clear))
         return rows
 
 
