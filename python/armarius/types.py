@@ -7,7 +7,7 @@ that fails returns what it has with a warning, or raises; the assembler turns th
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 from armarius.arguments import OPEN, Bounds, Chapters, Hidden, Kind, Turn
 from armarius.errors import ContextWarning
@@ -122,8 +122,7 @@ class Omission:
     aspect: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PassageRow:
+class PassageRow(NamedTuple):
     """A paragraph of the project that may fill the room which everything demanded leaves.
 
     Attributes:

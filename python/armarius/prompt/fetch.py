@@ -235,7 +235,7 @@ class _Wishes:
         if source == _QUERY or source.startswith(_WINDOW):
             return []
         keys = {candidate.id, source, source.rpartition("#")[0] if source.startswith(PASSAGE) else source}
-        return list(map(itemgetter(1), sorted(set(filter(None, map(self.known.get, keys))), key=itemgetter(0))))
+        return list(map(itemgetter(1), sorted(filter(None, map(self.known.get, keys)), key=itemgetter(0))))
 
 
 def _applied(answer: FetchOutcome, wishes: _Wishes, ids: set[str], pins: set[str]) -> FetchOutcome:
@@ -287,7 +287,7 @@ class _PinnedOffer:
 
     def row(self, path: str, paragraph: int, /) -> PassageRow | None:
         row = self.offer.row(path, paragraph)
-        return row if row is None or self.wish(row) is None else replace(row, text="")
+        return row if row is None or self.wish(row) is None else row._replace(text="")
 
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
         other = self.offer.neighbour(row, step)

@@ -22,7 +22,7 @@ from armarius.prompt.admit import Admitted
 from armarius.prompt.allocate import FittedPrompt
 from armarius.prompt.continuation import Previous, fit_demand
 from armarius.prompt.counter import CachedCounter
-from armarius.prompt.escape import escape, group_heading
+from armarius.prompt.escape import escape_short, group_heading
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import CLOSING, OPENING, PromptItem, layer_pieces
 from armarius.prompt.shares import drop_older_turns, limited, turns_of
@@ -243,17 +243,11 @@ class _Packer:
         least = min(self.fitted.demand.available * shares.others // 100, room * _OTHERS_PERCENT // 100)
         return max(least, room - max(0, self.fitted.demand.available * shares.asked // 100 - window))
 
-    def has(self, row: PassageRow) -> bool:
-        """Whether a card, the window or the story so far says all of a row."""
-        cards = self.cards.get((row.path, row.title))
-        if cards and covering_card(row, cards) is not None:
-            return True
-        run = _RUN.search(row.text)  # escaping changes no letters
-        if run is not None and run[0] not in self.shown:
-            return False
-        lines = "\n".join(map(str.strip, escape(row.text, self.groups).splitlines()))
+    def shows(self, text: str) -> bool:
+        """Whether the window or the story so far says all of a paragraph."""
+        lines = "\n".join(map(str.strip, escape_short(text, self.groups).splitlines()))
         # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
-        return (lines if len(row.text) >= _LONG else f"\n{lines}\n") in self.shown
+        return (lines if len(text) >= _LONG else f"\n{lines}\n") in self.shown
 
     def _unchanged(self, item: PromptItem) -> PassageRow | None:
         """The row of a paragraph of the previous prompt that reads as it did."""
@@ -261,14 +255,14 @@ class _Packer:
         row = self.offer.row(path, int(number)) if number.isdecimal() else None
         if row is None or not row.text:
             return None
-        return row if item.text.endswith(escape(row.text, self.groups)) else None
+        return row if item.text.endswith(escape_short(row.text, self.groups)) else None
 
     def place(self, rows: Sequence[PassageRow]) -> list[PromptItem]:
         """The rows as they stand in the prompt, each under its heading unless it continues the one before."""
         placed, before = [], None
         for row in rows:
             head = _head(row, before, self.frame)
-            text = (escape(head, self.groups) if head else "") + escape(row.text, self.groups)
+            text = (escape_short(head, self.groups) if head else "") + escape_short(row.text, self.groups)
             source, why = row.source, (self.offer.evidence(row),)
             candidate = Candidate(source, "retrieved", source, text, row.score, why, self.group, documents=(row.path,))
             placed.append(PromptItem(candidate, text, "full", None, True))
@@ -335,7 +329,13 @@ class _Chosen:
                 if not whole and (self.room < _LEAST or missed > _MISSES):
                     return True
                 key, seen = _KEY(row), self._seen
-                if not row.text or row.text in seen or key in self.rows or packer.has(row):
+                if not row.text or row.text in seen or key in self.rows:
+                    continue
+                cards = packer.cards.get((row.path, row.title))
+                if cards and covering_card(row, cards) is not None:
+                    continue
+                run = _RUN.search(row.text)  # escaping changes no letters
+                if (run is None or run[0] in packer.shown) and packer.shows(row.text):
                     continue
                 # Rows with the same stand under one heading.
                 heading = ("heading", row.path, row.title)

@@ -225,7 +225,7 @@ class Reranking:
         if isinstance(scores, str):
             return offer, (RERANK_UNAVAILABLE(why=scores),)
         order = sorted(range(len(rows)), key=lambda at: -scores[at])  # stable: ties as they were
-        moved = [replace(rows[at], score=row.score) for at, row in zip(order, rows, strict=True)]
+        moved = [rows[at]._replace(score=row.score) for at, row in zip(order, rows, strict=True)]
         return _Reranked(offer, [*head, *moved], {rows[at].source: at for at in order}, len(head)), ()
 
     def _ask(self, question: str, texts: Sequence[str]) -> list[float] | str:
@@ -296,7 +296,7 @@ class _Reranked:
 
     def row(self, path: str, paragraph: int, /) -> PassageRow | None:
         result = self._offer.row(path, paragraph)
-        return None if result is None else replace(result, score=self._worths.get(result.source, result.score))
+        return None if result is None else result._replace(score=self._worths.get(result.source, result.score))
 
     def evidence(self, row: PassageRow, /) -> Evidence:
         return self._told(row, self._offer.evidence(row))

@@ -5,8 +5,8 @@ import threading
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
-from operator import attrgetter
+from itertools import chain, compress, islice
+from operator import attrgetter, not_
 from typing import TYPE_CHECKING, Final
 
 from armarius._core import ScoredParagraph, ScoredStretch
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _TEXT: Final = attrgetter("text")
 _PLAIN, _ASKED, _AROUND = Reason("words.plain"), Reason("chapter.asked"), Reason("words.around")
 _start: Final = attrgetter("start")
-_place: Final = attrgetter("place")
 _LAST = 1 << 30  # after every chapter
 _FIRST = 96  # paragraphs asked of the core at first
 _AHEAD = 16  # rows made at once
@@ -99,7 +98,8 @@ class RankedPassages:
         # A question about chapters and nothing else is answered by them.
         alone = bool(asked.chapters) and not ranked.read.words and not asked.entities and not ranked.also
         self._plain = () if alone or reading is not None or ranked.outcome == "nothing found" else plain
-        self._plain = sorted(self._plain, key=lambda stretch: stretch.share < CLEAR)
+        clear = [stretch.share >= CLEAR for stretch in self._plain]
+        self._plain = [*compress(self._plain, clear), *compress(self._plain, map(not_, clear))]
         self._floor = math.inf if alone else ranked.scores.best * STOP_SHARE
         # A little lower for the core, which counts in 32 bits; where there is no floor the best is asked all the same.
         self._above = 0.0 if alone else self._floor * 0.999
@@ -138,13 +138,13 @@ class RankedPassages:
         if self.reading is not None and self.reading.scene is not None:
             (start, end), open_one = self.reading.scene, self.documents[self.current[0]]
             inside = [one for one in open_one.paragraphs if one.role == "body" and start <= one.start < end]
-            rows = [replace(row, asked=True) for row in self._rows(open_one, inside, 0.0)]
+            rows = [row._replace(asked=True) for row in self._rows(open_one, inside, 0.0, standing=False)]
             return [row for row in rows if row.text and self.withheld(row) is None]
         named = [
             row
             for path in sorted(self._named - self.outside)
             if (document := self.documents.get(path)) is not None
-            for row in self._standing(document, [block for block in document.paragraphs if block.role == "body"])
+            for row in self._rows(document, [block for block in document.paragraphs if block.role == "body"])
         ]
         return [*named, *self._of_chapters(set(self.asked.chapters))]
 
@@ -154,7 +154,7 @@ class RankedPassages:
             for document in (self.documents.values() if wanted else ())
             if document.kind in STORY_KINDS and (document.chapter is None or document.chapter in wanted)
             if document.path not in self.outside | self._named and self._is_of_volume(document.path)
-            for row in self._standing(document, _body(document, wanted))
+            for row in self._rows(document, _body(document, wanted))
         ]
         if self.asked.part:
             return sorted(rows, key=lambda row: row.place, reverse=self.asked.part == "tail")
@@ -179,9 +179,9 @@ class RankedPassages:
         inside = [block for block in document.paragraphs[stretch.first : stretch.end] if block.role != "heading"]
         file, clear = self.map.files.get(stretch.path), stretch.share >= CLEAR
         if file is None or file.edition == "main":
-            return self._standing(document, inside, plain=True, clear=clear)
-        rows = [self._in_main(row, file) for row in self._rows(document, inside) if row.text]
-        return [replace(row, plain=True, clear=clear) for row in rows if row and row.text and self._barred(row) is None]
+            return self._rows(document, inside, plain=True, clear=clear)
+        rows = [self._in_main(row, file) for row in self._rows(document, inside, standing=False) if row.text]
+        return [row._replace(plain=True, clear=clear) for row in rows if row and row.text and self._barred(row) is None]
 
     def _in_main(self, row: PassageRow, file: MappedFile) -> PassageRow | None:
         """The paragraph of the main edition that says what one of another edition says; what no other says itself.
@@ -194,7 +194,7 @@ class RankedPassages:
         for document in (doc for path in story if (doc := self.documents.get(path)) is not None):
             if (at := document.text.find(row.text)) >= 0:
                 last = bisect_right(document.paragraphs, at, key=_start)
-                return self._rows(document, document.paragraphs[last - 1 : last])[0]
+                return self._rows(document, document.paragraphs[last - 1 : last], standing=False)[0]
         return row
 
     @property
@@ -212,7 +212,7 @@ class RankedPassages:
         document = self.documents.get(path)
         if document is None or not 0 <= paragraph < len(document.paragraphs):
             return None
-        return self._rows(document, document.paragraphs[paragraph : paragraph + 1])[0]
+        return self._rows(document, document.paragraphs[paragraph : paragraph + 1], standing=False)[0]
 
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
         """See `PassageStream`. A scene ends at a heading and at a line without letters."""
@@ -306,7 +306,7 @@ class RankedPassages:
                 continue
             if path in self.outside:
                 continue
-            made += self._standing(document, document.paragraphs[index : index + 1], score)
+            made += self._rows(document, document.paragraphs[index : index + 1], score)
         return made
 
     def _before(self) -> Iterator[PassageRow]:
@@ -350,27 +350,9 @@ class RankedPassages:
         """The rows of one chapter that tell of the people of a check, best first, or those that do not."""
         result: list[PassageRow] = []
         for document, number in chapter:
-            rows = self._standing(document, _body(document, (number,)))
+            rows = self._rows(document, _body(document, (number,)))
             result += [row for row in rows if (row.score > 0) == telling]
         yield from sorted(result, key=lambda row: (-row.score, row.place))
-
-    def _standing(
-        self,
-        document: Document,
-        paragraphs: Iterable[Paragraph],
-        score: float | None = None,
-        *,
-        plain: bool = False,
-        clear: bool = False,
-    ) -> list[PassageRow]:
-        """The rows of some paragraphs, of those that have a text and may stand, whatever the files are taken for."""
-        rows = self._rows(document, paragraphs, score, plain=plain, clear=clear)
-        is_later = self.chapter is not None and rows and max(map(_place, rows))[0] > self.chapter
-        outside = document.kind in STORY_KINDS and (is_later or self.asked.excluded)
-        doubtful = self._bounded or outside or document.kind == "code" or document.path == self.current[0]
-        if not doubtful:
-            return list(filter(_TEXT, rows))
-        return [row for row in rows if row.text and not self._barred(row)]
 
     def _rows(
         self,
@@ -378,10 +360,14 @@ class RankedPassages:
         paragraphs: Iterable[Paragraph],
         score: float | None = None,
         *,
+        standing: bool = True,
         plain: bool = False,
         clear: bool = False,
     ) -> list[PassageRow]:
-        """Paragraphs of a document, each with its worth, or the `score` of another."""
+        """Paragraphs of a document, each with its worth, or the `score` of another.
+
+        Those `standing`: with a text, and allowed to stand in the prompt, whatever the files are taken for.
+        """
         path, kind, is_story = document.path, document.kind, document.kind in STORY_KINDS
         texts: Sequence[str] = ()
         if self._until is not None and kind in ("setting", "state", "note") and not document.past:
@@ -393,17 +379,19 @@ class RankedPassages:
         rows = []
         under: tuple[str, ...] | None = None
         within: int | None = -1  # the number that the last one says of its chapter
-        place, title, wish = _LAST, "", path in self._named
-        is_titled = kind in ("chapter", "code")  # of others the heading is the title
+        place, title, wish, last = _LAST, document.title, path in self._named, 0
+        is_titled = kind == "chapter" and document.chapter is not None  # of others the heading is the title
         for at, block in enumerate(paragraphs):
             start, index = block.start, block.index
             text = texts[at] if texts else document.text[start : block.end]
             if block.heading_path != under:
                 under = block.heading_path
-                title = title_of(document, block) if is_titled or not under else under[-1]
+                if not is_titled:
+                    title = under[-1] if under and kind != "code" else title_of(document, block)
             if is_story and block.chapter != within:
-                within, chapter = block.chapter, chapter_at(document, block)
-                place = self._place(document, chapter)
+                within = block.chapter
+                chapter = document.chapter if within is None else within
+                place = (_LAST if chapter is None else chapter) if self._counted else self._place(document, chapter)
                 wish = path in self._named or (chapter in self._wanted and self._is_of_volume(path))
             if self._bounded:
                 text = tidy(text)
@@ -412,9 +400,14 @@ class RankedPassages:
             if worth is None:
                 reading = self.reading
                 worth = reading.worth(path, index) if reading else self.ranked.scores.score_of(path, index) or 0.0
-            line, where = document.line_at(start) if kind == "code" else 0, (place, path, start)
+            line, where, last = document.line_at(start) if kind == "code" else 0, (place, path, start), max(last, place)
             rows.append(PassageRow(path, index, worth, where, title, text.strip(), wish, line, plain, clear))
-        return rows
+        if not standing:
+            return rows
+        is_outside = is_story and ((self.chapter is not None and last > self.chapter) or self.asked.excluded)
+        if self._bounded or is_outside or kind == "code" or path == self.current[0]:
+            return [row for row in rows if row.text and not self._barred(row)]
+        return list(filter(_TEXT, rows))
 
 
 def _body(document: Document, chapters: Collection[int]) -> Iterator[Paragraph]:

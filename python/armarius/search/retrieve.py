@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -137,6 +139,7 @@ _FILES_ALONE = GraphEntities()
 _QUESTION = Recipe()
 _WITHHELD = 10
 _MOST_RELATION_INDEXES = 8
+_SPAN = attrgetter("since", "until")
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,7 +403,7 @@ def _relation_index(corpus: Corpus, chapter: int | None) -> "RelationIndex":
     from armarius.search.query.relations import RelationIndex
 
     # Only relations that begin or end somewhere depend on the chapter.
-    dated = any(r.since is not None or r.until is not None for r in corpus.codex.relations)
+    dated = not {None}.issuperset(chain.from_iterable(map(_SPAN, corpus.codex.relations)))
     at = chapter if dated else None
     index: RelationIndex | None = corpus.sections_memo.get(("relations", at))
     if index is None:

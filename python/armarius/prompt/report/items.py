@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -241,7 +241,7 @@ class Account:
             for offer in self._fitted.admitted.offers:
                 if (row := offer.row(path, int(number))) is not None:
                     why = item.candidate.evidence[0].detail
-                    return offer.explain(replace(row, plain=getattr(why, "code", "") == "words.plain"))
+                    return offer.explain(row._replace(plain=getattr(why, "code", "") == "words.plain"))
         return item.candidate.evidence
 
     def omission(
