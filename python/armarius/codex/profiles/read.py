@@ -393,7 +393,7 @@ class _Pages:
 
     def single(self, front: FrontMatter, root: ProfileSection, owner: ProfileSection, type_: str | None) -> None:
         stem = strip_numbering(parts_of(self.path).stem)
-        headed = "" if is_generic(owner.heading) else owner.heading
+        headed = "" if is_generic(owner.heading) or role_of(owner.heading) == "description" else owner.heading
         title, declared = front.get("title"), "" if headed else _declared_name(front)
         heading = declared or headed or (title if isinstance(title, str) and title else stem)
         draft = read_name(heading, Origin(self.path, owner.heading, owner.line))
