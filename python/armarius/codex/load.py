@@ -258,10 +258,10 @@ class FolderAuthored:
 
     def stamp(self) -> str:
         """See `Authored`. Cost: one stat per file."""
-        stamps = list(map(_stamp, self._indexed))
-        if _stamp(self._books):  # called before every answer; usually there are none
-            stamps += [f"{name} {_stamp(str(self.root / name))}" for name in codex_files_of_books(self.root)]
-        return "|".join(stamps)
+        stamp = _stamp(*self._indexed)
+        if os.path.lexists(self._books):  # usually there are none
+            stamp += _stamp(*(str(self.root / name) for name in codex_files_of_books(self.root)))
+        return stamp
 
     def config_stamp(self) -> str:
         """See `Authored`."""
@@ -310,9 +310,13 @@ class FolderAuthored:
             write_atomic(folder / _PROFILE, data.encode("utf-8"), below=self.root)
 
 
-def _stamp(path: str) -> str:
-    try:
-        info = os.stat(path)  # noqa: PTH116 - called before every answer: a Path doubles its time
-    except OSError:
-        return ""
-    return f"{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}:{info.st_ino}"
+def _stamp(*paths: str) -> str:
+    """What changes with these files."""
+    stamps = []
+    for path in paths:
+        try:
+            info = os.stat(path)  # noqa: PTH116 - called before every answer: a Path doubles its time
+        except OSError:
+            continue
+        stamps.append(f"{path} {info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}:{info.st_ino}")
+    return "|".join(stamps)

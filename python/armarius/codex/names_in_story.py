@@ -117,6 +117,10 @@ class Story:
             return part in name.removesuffix(name.split()[-1])
         return self.names(part) and inside > (1 if " " in part else 2)
 
+    def counts(self) -> tuple[object, ...]:
+        """All that `verdict` depends on. Cost: a copy of it."""
+        return {**self.uses}, {**self.documents}, self.length > 0, self.length < _ENOUGH
+
     def verdict(self, names: Iterable[str]) -> tuple[object, ...]:
         """Everything of a story that `judged` looks at; two stories with one verdict judge alike."""
         verdict: list[object] = [self.length > 0, self.length < _ENOUGH]

@@ -87,12 +87,12 @@ def _rows_of(text: str) -> Iterator[Paragraph]:
     end = -1
     for left, right in lines[1:]:
         if end >= 0 and right - start > _TOGETHER:
-            for span in cut(text, start, end):
+            for _, *span in cut(text, [(start, end)]):
                 yield Paragraph(at, *span, head)
                 at += 1
             end = -1
         start, end = left if end < 0 else start, right
-    for span in cut(text, *((start, end) if end >= 0 else lines[0])):
+    for _, *span in cut(text, [(start, end) if end >= 0 else lines[0]]):
         yield Paragraph(at, *span, head if end >= 0 else ())
         at += 1
 
@@ -221,7 +221,7 @@ def _split(text: str, entries: Iterable[_Entry], inside: _Inside, together: int 
 
     def add(start: int, end: int, path: tuple[str, ...], key: str = "") -> None:
         chapter = next((n for name in (key, *reversed(path)) if (n := chapter_number(name)) is not None), None)
-        for left, right in cut(text, start, end):
+        for _, left, right in cut(text, [(start, end)]):
             result.append(Paragraph(len(result), left, right, path, "body", chapter))
 
     def walk(entries: Iterable[_Entry], path: tuple[str, ...], depth: int) -> None:

@@ -5,7 +5,7 @@ exactly as the file holds it: line ends are never translated, because host curso
 """
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -101,10 +101,9 @@ def split_prose(
 
 def split_code(text: str, body_start: int = 0) -> list[Paragraph]:
     """Paragraphs of source code in any language: blocks that begin unindented after a blank line."""
-    pieces: list[tuple[int, int]] = []
-    for match in re.finditer(r"\S(?:.|\n(?!\s*\n[^\s})\]])|\r)*", text[body_start:]):
-        pieces.extend(cut(text, body_start + match.start(), body_start + match.end()))
-    return [Paragraph(i, start, end) for i, (start, end) in enumerate(pieces)]
+    blocks = re.compile(r"\S(?:.|\n(?!\s*\n[^\s})\]])|\r)*").finditer(text, body_start)
+    pieces = cut(text, (match.span() for match in blocks))
+    return [Paragraph(i, start, end) for i, (_, start, end) in enumerate(pieces)]
 
 
 _UNDERLINE = re.compile(r"\s{0,3}(?:={3,}|-{3,})\s*")
@@ -116,7 +115,7 @@ class _Prose:
     def __init__(self, text: str, body_start: int, outline: bool, broken: bool, marks: Marks | None) -> None:
         self.text, self.outline, self.broken, self.marks = text, outline, broken, marks
         self.body_start = body_start
-        self.found: list[Paragraph] = []
+        self.spans: list[tuple[int, int, tuple[str, ...], Role, int | None]] = []
         self.headings: list[tuple[int, str]] = []
         self.path: tuple[str, ...] = ()  # of the open heading, and its chapter
         self.chapter: int | None = None
@@ -157,7 +156,7 @@ class _Prose:
                 self._close()
             self.start, self.end, self.last = at if self.start < 0 else self.start, match.end(), line
         self._close()
-        return self.found
+        return self._paragraphs()
 
     def _broken_head(self) -> None:
         """Paragraphs of an invalid front matter: only its delimiters are."""
@@ -232,28 +231,40 @@ class _Prose:
         )
 
     def _close(self) -> None:
-        if self.start < 0:
-            return
-        start, self.start = self.start, -1
-        for left, right in cut(self.text, start, self.end):
-            named = chapter_number(self.text[left : min(right, left + 40)]) if self.outline else None
-            number = self.chapter if named is None else named
-            self.found.append(Paragraph(len(self.found), left, right, self.path, "body", number))
+        if self.start >= 0:
+            self.spans.append((self.start, self.end, self.path, "body", self.chapter))
+            self.start = -1
 
     def _add(self, start: int, end: int, role: Role) -> None:
-        for left, right in cut(self.text, start, end):
-            self.found.append(Paragraph(len(self.found), left, right, self.path, role, self.chapter))
+        self.spans.append((start, end, self.path, role, self.chapter))
+
+    def _paragraphs(self) -> list[Paragraph]:
+        result: list[Paragraph] = []
+        for at, left, right in cut(self.text, (row[:2] for row in self.spans)):
+            _, _, path, role, chapter = self.spans[at]
+            if self.outline and role == "body":
+                named = chapter_number(self.text[left : min(right, left + 40)])
+                chapter = chapter if named is None else named
+            result.append(Paragraph(len(result), left, right, path, role, chapter))
+        return result
 
 
-def cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The span without surrounding white space, in pieces of at most `PARAGRAPH_LIMIT` cut at line or sentence ends."""
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    if end - start > PARAGRAPH_LIMIT:
-        return [(start + left, start + right) for left, right in _core.pieces(text[start:end], PARAGRAPH_LIMIT)]
-    return [(start, end)] if end > start else []
+def cut(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """Spans without surrounding white space, in pieces of at most `PARAGRAPH_LIMIT` cut at line or sentence ends.
+
+    Returns:
+        The place in `spans`, start and end of each piece.
+    """
+    pieces: list[tuple[int, int, int]] = []
+    for at, (start, end) in enumerate(spans):
+        whole = text[start:end]
+        body = whole.strip()
+        start += len(whole) - len(whole.lstrip())
+        if len(body) > PARAGRAPH_LIMIT:
+            pieces += [(at, start + left, start + right) for left, right in _core.pieces(body, PARAGRAPH_LIMIT)]
+        elif body:
+            pieces.append((at, start, start + len(body)))
+    return pieces
 
 
 def folder_of(path: str) -> str:

@@ -470,8 +470,8 @@ class Project:
     ) -> ProjectView:
         quiet = {path for path, document in documents.items() if document.kind in (*STORY_KINDS, "code")}
         watched = {path: stamp for path, stamp in stamps.items() if path not in quiet}
-        files = self.index.map.files
-        declared = {path: file.kind for path, file in files.items() if file.declared}
+        mapped = self.index.map
+        declared = {path: file.kind for path, file in mapped.files.items() if file.declared}
         inputs = (snapshot.codex, snapshot.matcher, watched, declared)
         if inputs != self._fetcher_inputs:
             self._own_fetchers = self._own(snapshot, documents, declared)
@@ -488,9 +488,9 @@ class Project:
             ready=ready,
             before=before,
             kept=kept,
-            project_map=self.index.map,
+            project_map=mapped,
         )
-        scope = FileScope(self.index.map, documents)
+        scope = FileScope(mapped, documents)
         fetchers = self._given
         if fetchers is None:
             paths = (*documents, *(file.path for file in self.index.skipped))
@@ -499,7 +499,7 @@ class Project:
                 *(self.doors.lore_fetchers() if books else ()),
                 PassageFetcher(corpus, self._sources, files=scope, reranking=self._reranking, lives=self._lives),
                 PinFetcher(snapshot.codex.entities, documents),
-                StoryFetcher(documents, snapshot.codex.entities, self.index.map, self.summaries, snapshot.matcher),
+                StoryFetcher(documents, snapshot.codex.entities, mapped, self.summaries, snapshot.matcher),
                 *self._more,
                 *(self.doors.code_fetchers() if self.doors.has_code(paths) else ()),
             )
@@ -508,7 +508,7 @@ class Project:
             config=self._config,
             documents=documents,
             skipped=(),
-            map=self.index.map,
+            map=mapped,
             codex=snapshot.codex,
             who=snapshot.who,
             matcher=snapshot.matcher,

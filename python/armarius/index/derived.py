@@ -8,6 +8,8 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, cast
 
 from armarius._core import __version__
@@ -42,7 +44,7 @@ from armarius.store.protocol import (
     Remove,
     Store,
 )
-from armarius.trust.settings import FileLine, People, PeopleTable
+from armarius.trust.settings import People, PeopleTable
 
 if TYPE_CHECKING:
     from armarius.index.series import SeriesAuthored
@@ -64,7 +66,7 @@ def read_names(snapshot: Snapshot, documents: Sequence[Document]) -> list[Derive
     """
     rows, digest = list[DerivedRow](), snapshot.match_digest
     for document, hits in zip(documents, names_met(documents, snapshot.matcher), strict=True):
-        counts = Counter(entity for paragraph in hits for entity, _, _ in paragraph)
+        counts = Counter(map(itemgetter(0), chain.from_iterable(hits)))
         rows += [_MENTIONS.row(document.path, digest, counts), part_row(document, hits, digest)]
     return rows
 
@@ -255,6 +257,7 @@ class _Story:
     def __init__(self, documents: dict[str, tuple[str, int]] | None = None) -> None:
         self.story = Story()
         self.verdict: tuple[object, ...] = ()
+        self._counts: tuple[object, ...] = ()  # what it was made from
         self._documents = documents or {}
         self._names: tuple[str, ...] = ()
         self._uses: dict[str, dict[str, Uses]] = {}
@@ -296,7 +299,8 @@ class _Story:
         else:
             self._add({path: {} for path in missing})
         self._new, self._changed = {}, False
-        self.verdict = self.story.verdict(names)
+        if (counts := (names, *self.story.counts())) != self._counts:
+            self._counts, self.verdict = counts, self.story.verdict(names)
         return kept
 
     def rows(self, paths: Iterable[str]) -> list[DerivedRow]:
@@ -369,9 +373,10 @@ class KindEvidence:
         self._known = {path: entry for path, entry in self._known.items() if entry[0] == hashes.get(path)}
         new = {path: content for path, content in hashes.items() if path not in self._known}
         self._known |= {path: (new[path], features) for path, features in _FEATURES.load(store, new).items()}
-        for document in store.documents_of([path for path in new if path not in self._known]):
-            self.take(document)
-            self._unkept += self.rows([document])
+        if lacking := [path for path in new if path not in self._known]:
+            for document in store.documents_of(lacking):
+                self.take(document)
+                self._unkept += self.rows([document])
         return {path: features for path, (_, features) in sorted(self._known.items())}
 
     def rows(self, documents: Iterable[Document]) -> list[DerivedRow]:
@@ -406,6 +411,10 @@ class Decision:
 
     def __init__(self, evidence: KindEvidence, known: IndexContents, last: ProjectMap | None) -> None:
         self._evidence, self._store, self.noted = evidence, known.store, known.notes[MAPPED]
+        self._folders = evidence.config.folders
+        configs = {"": evidence.config, **self._folders}
+        self._rules = {name: config.now.kinds for name, config in configs.items()}
+        self._lines = {name: config.now.lines for name, config in configs.items()}
         self._hashes = {path: row.content_hash for path, row in known.files.items()}
         self.before = self._recalled() if last is None else last
         self._written: dict[str, tuple[Kind, int | None]] = {}
@@ -450,20 +459,6 @@ class Decision:
             noted, changes = _digest_of(text), [Note(_MAP, text)]
         before, self.noted = self.noted, f"{self._digest()} {noted}"
         return changes if self.noted == before else [*changes, Note(MAPPED, self.noted)]
-
-    @property
-    def _folders(self) -> Mapping[str, LiveConfig]:
-        return self._evidence.config.folders
-
-    @property
-    def _rules(self) -> Mapping[str, Rules]:
-        config = self._evidence.config
-        return {"": config.now.kinds, **{name: folder.now.kinds for name, folder in config.folders.items()}}
-
-    @property
-    def _lines(self) -> Mapping[str, Sequence[FileLine]]:
-        config = self._evidence.config
-        return {"": config.now.lines, **{name: folder.now.lines for name, folder in config.folders.items()}}
 
     def _decide(self) -> None:
         if self._is_due:

@@ -205,7 +205,8 @@ class Freshness:
         is_followed: Whether a watcher follows the texts and saw no change.
 
     Attributes:
-        equal: The store and generation that the last comparison found equal to everything; else None.
+        equal: The store and generation that the last comparison, or the refresh after it, left equal to everything;
+            else None.
         is_quick: Whether a comparison of the texts that finds no change costs little: less than 20 ms of processor time
             (10,000 files, and any number where the kernel keeps a queue of events).
     """
@@ -304,8 +305,9 @@ class Freshness:
         done = not commits.outcome.cancelled
         self._kept = self._codex if done else None
         self._mapped = (contents.store, mapped, self._config.note) if done and commits.alone else None
-        if done and commits.alone and all_texts and self._stamp:
-            self._texts = self._stamp, commits.generation
+        if done and commits.alone and all_texts:
+            self.equal = contents.store, commits.generation
+            self._texts = (self._stamp, commits.generation) if self._stamp else self._texts
         if commits.restamped:  # perhaps without a generation
             self._contents = None
         elif commits.whole and commits.alone:

@@ -136,7 +136,8 @@ class Refresher:
             if not self._write(commits, batch.changes, written):
                 break
         else:
-            rest += read_names_again(self._snapshot, self._fresh.contents(store), written)
+            present = contents if commits.generation == contents.generation else self._fresh.contents(store)
+            rest += read_names_again(self._snapshot, present, written)
             rest += self._describing.unkept()
             rest += [*self._evidence.unkept(), *decision.notes()]
             if force:

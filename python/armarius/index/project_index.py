@@ -215,7 +215,7 @@ class ProjectIndex:
 
     @property
     def equal(self) -> tuple[Store, int] | None:
-        """The store and the generation that the last `freshen` found equal to the texts, else None."""
+        """The store and the generation that the last `freshen` left equal to the texts, else None."""
         return self._fresh.equal
 
     @property

@@ -4,6 +4,7 @@ import os
 import re
 import threading
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 
 import armarius.doors as doors
@@ -76,7 +77,12 @@ class ProjectDoors:
             return self._code is not None
         if any(map(_IS_CODE.search, paths)):
             return True
-        return any(is_regular(folder / "index.scip") for folder in (self._root, cache_of(self._root, "code")))
+        return is_regular(self._root / "index.scip") or is_regular(self._cached / "index.scip")
+
+    @cached_property
+    def _cached(self) -> Path:
+        assert self._root is not None
+        return cache_of(self._root, "code")
 
     def lore_fetchers(self) -> tuple[Fetcher, ...]:
         """A fetcher for each layer that lorebook entries are in."""

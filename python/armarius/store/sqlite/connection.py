@@ -70,6 +70,15 @@ def _opened(path: Path) -> apsw.Connection:
     return apsw.Connection(name, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
 
 
+def _inode(path: Path) -> tuple[int, int] | None:
+    """Device and inode of a file; None without one."""
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino
+
+
 def in_memory() -> apsw.Connection:
     """A database that lies nowhere: for what is made from a store and asked in its words."""
     return apsw.Connection(":memory:")
@@ -158,23 +167,16 @@ class Connections:
         self._lock = threading.Condition(threading.Lock())
         self._write_lock = threading.RLock()
         self._closed = False
-        self._identity = self._of_the_file()
+        self._file = _inode(path)
         self.damaged = False
         self.inherited = False  # from the parent of a fork
         self._held = False  # by a fork that is being made
         _open.add(self)
 
-    def _of_the_file(self) -> tuple[int, int] | None:
-        try:
-            info = os.lstat(self.path)
-        except OSError:
-            return None
-        return info.st_dev, info.st_ino
-
     @property
     def replaced(self) -> bool:
         """Whether the file of these connections was deleted, or another one lies at its path. Cost: one stat."""
-        return self._of_the_file() != self._identity
+        return _inode(self.path) != self._file
 
     def check(self) -> None:
         """Refuse to go on in a forked child, after `close`, and without the file.
@@ -187,7 +189,7 @@ class Connections:
             raise StoreError(f"{self.path}: opened by another process, which was forked since; open it again")
         if self._closed:
             raise StoreError(f"{self.path}: the store is closed")
-        if self.replaced:
+        if _inode(self.path) != self._file:
             raise StoreCorrupt(f"{self.path}: deleted or replaced while open")
 
     @contextmanager

@@ -172,11 +172,11 @@ class _Packed:
     def read(self) -> tuple[str, tuple[Paragraph, ...]]:
         first = (1 << PARAGRAPH_BITS) - 1
         try:
-            paths = {at: tuple(json.loads(titles)) for at, titles in self.headings}
-            paragraphs = [
-                Paragraph(at & first, start, end, paths[heading], ROLES[role], number)
-                for at, number, start, end, role, heading in self.rows
-            ]
+            paths, paragraphs = dict[int, tuple[str, ...]](), list[Paragraph]()
+            for at, titles in self.headings:
+                paths[at] = tuple(json.loads(titles))
+            for at, number, start, end, role, heading in self.rows:
+                paragraphs.append(Paragraph(at & first, start, end, paths[heading], ROLES[role], number))
         except (KeyError, IndexError, ValueError, TypeError, RecursionError) as error:
             raise StoreCorrupt(f"paragraphs of {self.path} are damaged: {error!r}") from error
         return unpack_text(self.path, self.text), tuple(paragraphs)

@@ -64,7 +64,8 @@ _REMEMBERED = 10_000
 
 def generation(connection: apsw.Connection) -> int:
     """See `Store.generation`."""
-    return int(meta(connection, "generation") or 0)
+    row = first_row(connection, "SELECT value FROM meta WHERE key = 'generation'")
+    return int(row[0] if row else 0)
 
 
 def _sweep(connection: apsw.Connection) -> None:
