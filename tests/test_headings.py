@@ -13,7 +13,7 @@ from typing import get_args
 import armarius
 from armarius import headings
 from armarius.headings import DEFAULT_LANGUAGE, HEADINGS, HeadingKey, Language, Reason, heading, kind_name, say
-from armarius.headings.languages import reasons_table
+from armarius.headings.display import reasons_table
 from armarius.prompt import assembler
 from armarius.types import Candidate
 

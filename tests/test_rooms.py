@@ -51,7 +51,7 @@ def test_rooms_import_downwards_only():
         ),
         (
             "store/protocol.py",
-            "if TYPE_CHECKING:\n    import armarius.index.status as _s\n",
+            "if TYPE_CHECKING:\n    import armarius.index.freshness as _s\n",
             "armarius.store is not allowed",
         ),
         ("prompt/allocate.py", "import armarius.prompt.report.pack as _p", "armarius.prompt.allocate is not allowed"),

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 import armarius
-from armarius.index.status import Progress, progress_bar
+from armarius.index.freshness import Progress, progress_bar
 
 
 class Terminal(io.StringIO):

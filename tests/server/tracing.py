@@ -4,8 +4,8 @@ import re
 
 import psycopg
 
-from armarius.store.postgres.packing import PIECE
 from armarius.store.postgres.pool import Pool
+from armarius.store.postgres.schema import PIECE
 
 # one project to a statement, or what has to do with none
 _ABOUT_ONE = re.compile(r"\bproject = (%s|[a-z]\.project)|\(project, |\(project\) ")

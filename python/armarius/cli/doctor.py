@@ -60,8 +60,8 @@ from armarius.engine import open as open_engine
 from armarius.errors import ArmariusError, ConfigError, ContractError, GraphError
 from armarius.graph.entity_cache import read_graph_options
 from armarius.headings.display import counted, rich_table
+from armarius.index.freshness import IndexStatus
 from armarius.index.project_index import ProjectIndex
-from armarius.index.status import IndexStatus
 from armarius.io import read_file
 from armarius.io.folder import project_folder
 from armarius.lorebooks.project_books import Books

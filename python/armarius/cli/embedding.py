@@ -11,8 +11,8 @@ from pathlib import Path
 import armarius.embedders as embedders
 from armarius.cli.options import INDEX_DIR, PROJECT, command, flag, note, option
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
+from armarius.index.freshness import progress_bar
 from armarius.index.project_index import ProjectIndex
-from armarius.index.status import progress_bar
 from armarius.io.toml import quoted
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import require_same

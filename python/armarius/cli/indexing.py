@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from armarius.cli.options import INDEX_DIR, JSON, PROJECT, SERIES, command, note, show_json
-from armarius.index.status import IndexStatus, progress_bar
+from armarius.index.freshness import IndexStatus, progress_bar
 
 if TYPE_CHECKING:
     from armarius.index.project_index import ProjectIndex

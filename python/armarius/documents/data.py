@@ -87,13 +87,13 @@ def _rows_of(text: str) -> Iterator[Paragraph]:
     end = -1
     for left, right in lines[1:]:
         if end >= 0 and right - start > _TOGETHER:
-            for _, *span in cut(text, [(start, end)]):
-                yield Paragraph(at, *span, head)
+            for _, begin, stop in cut(text, [(start, end)]):
+                yield Paragraph(at, begin, stop, head)
                 at += 1
             end = -1
         start, end = left if end < 0 else start, right
-    for _, *span in cut(text, [(start, end) if end >= 0 else lines[0]]):
-        yield Paragraph(at, *span, head if end >= 0 else ())
+    for _, begin, stop in cut(text, [(start, end) if end >= 0 else lines[0]]):
+        yield Paragraph(at, begin, stop, head if end >= 0 else ())
         at += 1
 
 

@@ -14,8 +14,8 @@ from armarius.engine.project import Project
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import FollowUps, QueryRewriter, Questions
 from armarius.errors import BookError, ContextWarning, ContractError, EmbeddingError, MissingExtra
+from armarius.index.freshness import Progress
 from armarius.index.project_index import ProjectIndex
-from armarius.index.status import Progress
 from armarius.io import folder_lock
 from armarius.io.folder import project_folder, project_name
 from armarius.io.read import Archive, files_in, packed

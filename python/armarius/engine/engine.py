@@ -31,8 +31,8 @@ from armarius.errors import (
     UnknownDocument,
 )
 from armarius.headings.display import html_table, rich_table
+from armarius.index.freshness import IndexStatus, Progress, progress_bar
 from armarius.index.project_index import ProjectIndex
-from armarius.index.status import IndexStatus, Progress, progress_bar
 from armarius.io import folder_lock, make_folder, read_file, scratch_folder
 from armarius.io.processes import PerProcess
 from armarius.io.read import MAX_BYTES

@@ -1,16 +1,16 @@
 """The headings, labels and type names of prompts, in each supported language.
 
-languages.py  `Frame`: the texts of one language, and all of them; `Reason`, a sentence of an account
-display.py    result lists as tables in terminal and notebook, names in camelCase
+display.py    `Frame`: the texts of one language, and all of them; `Reason`, a sentence of an account; result lists as
+              tables in terminal and notebook, names in camelCase
 frames.toml   headings, labels and type names by language
 reasons.toml  the sentences of an account by code, in each language
 
 Other rooms get headings by key and labels by `frame(language)`; they never contain the texts. Project text that equals
 a heading of any language is escaped in every prompt (`docs/decisions/0033`, `0048`). A new language is
-a table in frames.toml and a word of `Language` in languages.py.
+a table in frames.toml and a word of `Language` in display.py.
 """
 
-from armarius.headings.languages import (
+from armarius.headings.display import (
     DEFAULT_LANGUAGE,
     FRAMES,
     HEADINGS,

@@ -1,13 +1,22 @@
 """Display helpers: result lists as tables in terminal and notebook, camelCase names, terminal detection."""
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar, SupportsIndex, TextIO, TypeVar, overload
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, SupportsIndex, TextIO, TypeVar, overload
+
+from armarius.errors import ContractError
+from armarius.validation import shown
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
     from armarius.errors import ContextWarning
+
 
 Row = TypeVar("Row")
 
@@ -108,3 +117,192 @@ def is_terminal(stream: TextIO | None) -> bool:
         return stream is not None and stream.isatty()
     except (AttributeError, ValueError):  # put there by a host; closed
         return False
+
+
+Language = Literal["zh", "en", "ja"]
+HeadingKey = Literal[
+    "constraints", "always", "memories", "style", "story", "lore_always", "detected", "lore", "relations", "passages",
+    "weak", "code", "window", "selection", "conversation", "query",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The texts of one language; parts in braces as for `str.format`.
+
+    Attributes:
+        headings: Above groups, brackets included.
+        types: What a card calls a type of entity; `other` is any other.
+        card: First line of a card: label, name. Then its lines, without `- ` before them.
+        aliases: Joined by `and_`.
+        since: A fact that holds from a chapter; `until` before one, `span` from first to last; `fact` without either.
+        stated: A fact: when, text.
+        dated: What follows a relation that holds for some chapters.
+        passage: Above a paragraph or a document: title, place. `place` where that says the title.
+        dispute: Above a sentence that competes with others: place, others.
+        entry: Above an entry of a lorebook: name, book.
+        turn: Above a turn of a conversation: number, who; `speakers` are who, by role.
+        outlined: Above lines of the outline: number. `summarised` above a chapter's summary, `ending` and
+            `beginning` above its end and its beginning: title; `thread` above an open thread of the plot: name.
+        begins: Words that a line of a prompt's own begins with, behind `#`.
+    """
+
+    headings: Mapping[HeadingKey, str]
+    types: Mapping[str, str]
+    other: str
+    card: str
+    type: str
+    description: str
+    attributes: str
+    aliases: str
+    and_: str
+    since: str
+    until: str
+    span: str
+    fact: str
+    stated: str
+    dated: str
+    passage: str
+    place: str
+    dispute: str
+    entry: str
+    turn: str
+    speakers: Mapping[str, str]
+    outlined: str
+    summarised: str
+    ending: str
+    beginning: str
+    thread: str
+    begins: tuple[str, ...]
+
+
+DEFAULT_LANGUAGE: Final[Language] = "zh"
+
+
+def _rows(name: str) -> dict[Any, Any]:
+    return tomllib.loads(resources.files("armarius.headings").joinpath(f"{name}.toml").read_text("utf-8"))
+
+
+def _frame(row: dict[str, Any]) -> Frame:
+    tables = {name: MappingProxyType(row[name]) for name in ("headings", "types", "speakers")}
+    return Frame(**{**row, **tables, "begins": tuple(row["begins"])})
+
+
+FRAMES: Final[Mapping[Language, Frame]] = MappingProxyType({name: _frame(row) for name, row in _rows("frames").items()})
+_LANGUAGES: Final = tuple(FRAMES)
+
+HEADINGS: Final[Mapping[Language, Mapping[HeadingKey, str]]] = MappingProxyType(
+    {language: frame.headings for language, frame in FRAMES.items()}
+)
+
+
+def frame(language: Language = DEFAULT_LANGUAGE) -> Frame:
+    """The texts of one language.
+
+    Raises:
+        ContractError: The language is not supported.
+    """
+    if language not in _LANGUAGES:  # a tuple: what cannot be hashed is refused too
+        raise ContractError(f"language must be one of {', '.join(FRAMES)}, got {shown(language)}")
+    return FRAMES[language]
+
+
+def heading(key: HeadingKey, language: Language = DEFAULT_LANGUAGE) -> str:
+    """The heading of one group, on one line, brackets included.
+
+    Args:
+        key: The group under the heading.
+        language: Of the prompt.
+    """
+    return HEADINGS[language][key]
+
+
+_MOST = 8  # values of a list that are said
+_PLAIN: Final = frozenset({str, int})
+
+
+class Reason(str):
+    """A sentence with its code. As a text it is English; `in_language` says it in the language of a prompt.
+
+    Args:
+        code: A row of reasons.toml.
+        parts: What stands in its braces: texts, numbers, other reasons, or several of them, of which eight are said.
+
+    Attributes:
+        code: For programs, stable: `mention.cursor`.
+        parts: As given.
+
+    Raises:
+        KeyError: No such row, or a part of it is missing.
+    """
+
+    __slots__ = ("code", "parts")
+    code: str
+    parts: Mapping[str, Any]
+
+    def __new__(cls, code: str, /, **parts: Any) -> Self:  # noqa: ANN401 - texts, numbers, reasons
+        """The sentence in English."""
+        plain = not parts or _PLAIN.issuperset(map(type, parts.values()))
+        made = super().__new__(cls, reasons_table()[code]["en"].format(**parts) if plain else _said(code, parts, "en"))
+        made.code, made.parts = code, parts
+        return made
+
+    def in_language(self, language: str) -> str:
+        """The sentence in Chinese for `zh`, in English for every other language."""
+        return _said(self.code, self.parts, language) if language == "zh" else str(self)
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
+        """For copies."""
+        return (self.code,), dict(self.parts)
+
+
+class _Kept:
+    """For a field of a type that is a text: pydantic leaves a `Reason` what it is."""
+
+    def __get_pydantic_core_schema__(self, _source: object, _handler: object) -> dict[str, Any]:
+        text = {"type": "is-instance", "cls": str}
+        return {"type": "json-or-python", "json_schema": {"type": "str"}, "python_schema": text}
+
+
+KEPT: Final = _Kept()
+
+
+@cache
+def reasons_table() -> Mapping[str, Mapping[str, str]]:
+    """The text of each sentence by code and language."""
+    return _rows("reasons")
+
+
+def kind_name(kind: str) -> str:
+    """What a kind of documents, or an edition of the story, is called; any other word as it is."""
+    code = next((code for code in (f"kind.{kind}", f"edition.{kind}") if code in reasons_table()), None)
+    return kind if code is None else Reason(code)
+
+
+def say(reason: str, language: str) -> str:
+    """A reason in `language`; any other text as it is."""
+    return reason.in_language(language) if isinstance(reason, Reason) else reason
+
+
+def sentence(parts: Iterable[str], language: str, most: int = 3) -> str:
+    """The first `most` different ones of several, in `language`, as one sentence."""
+    sentences: dict[str, None] = {}
+    for part in parts:
+        if len(sentences) == most:
+            break
+        text = _said(part.code, part.parts, language) if isinstance(part, Reason) and language == "zh" else part
+        sentences[str(text)] = None
+    return ("；" if language == "zh" else "; ").join(sentences)
+
+
+def _said(code: str, parts: Mapping[str, Any], language: str) -> str:
+    values, is_chinese = dict(parts), language == "zh"
+    for name, part in parts.items():
+        if isinstance(part, Reason):
+            values[name] = _said(part.code, part.parts, "zh") if is_chinese else str(part)
+        elif isinstance(part, tuple | list):
+            several = part[:_MOST]
+            if is_chinese and Reason in map(type, several):
+                several = [say(value, "zh") for value in several]
+            values[name] = ("、" if is_chinese else ", ").join(map(str, several))
+    return reasons_table()[code][language].format(**values)

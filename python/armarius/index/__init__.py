@@ -2,8 +2,8 @@
 
 source.py series.py (protocol of a document source; one folder, its live configuration, texts of an editor; a series)
 watcher.py (file events)
-freshness.py (codex and matcher at one moment; whether a store equals its texts; whether these are watched)
-derived.py (mentions, descriptions, evidence, map)   graph.py status.py (commits)
+freshness.py (codex and matcher at one moment; whether a store equals its texts, which are watched; commits; status)
+derived.py (mentions, descriptions, evidence, map)   graph.py
 manager.py (compares, reads, writes; queries and repairs a store)   project_index.py (`ProjectIndex`: all of it; search)
 
 Invariants: the next comparison restores the index from the texts, in any state; one refresh is one transaction,
@@ -14,7 +14,7 @@ from armarius.doors import lazy
 
 TABLE = {
     "index.graph": "ProjectGraph",
-    "index.status": "IndexStatus Progress",
+    "index.freshness": "IndexStatus Progress",
 }
 
 __getattr__, __all__ = lazy(__name__, TABLE)

@@ -1,4 +1,4 @@
 # Written by scripts/write_reference.py from the table in __init__.py.
+from armarius.index.freshness import IndexStatus as IndexStatus
+from armarius.index.freshness import Progress as Progress
 from armarius.index.graph import ProjectGraph as ProjectGraph
-from armarius.index.status import IndexStatus as IndexStatus
-from armarius.index.status import Progress as Progress

@@ -32,9 +32,8 @@ from armarius.documents.features import Features, pack, unpack
 from armarius.documents.kinds import CARD_KINDS, STORY_KINDS
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import inside
-from armarius.index.freshness import MAPPED, NAMES, IndexContents, Snapshot
+from armarius.index.freshness import BATCH, MAPPED, NAMES, IndexContents, Snapshot
 from armarius.index.source import LiveConfig, ReadBatch
-from armarius.index.status import BATCH
 from armarius.store.protocol import (
     Change,
     DerivedCache,

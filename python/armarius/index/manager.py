@@ -21,19 +21,22 @@ from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError, message_of
 from armarius.index.derived import Decision, KindEvidence, ProfileCache, as_mapped, read_names, read_names_again
 from armarius.index.freshness import (
+    BATCH,
     CODEX,
     MAPPED,
     NAMES,
     READER,
+    Commits,
     Freshness,
     IndexContents,
+    Outcome,
+    Progress,
     Snapshot,
     moved_paths,
     snapshot_after,
     snapshot_of,
 )
 from armarius.index.source import DocumentSource, LiveConfig, ReadBatch
-from armarius.index.status import BATCH, Commits, Outcome, Progress
 from armarius.io.folder import without_paths
 from armarius.store.protocol import Change, Lagging, Note, Put, Remove, Restamp, Store
 from armarius.warnings import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED, INDEX_UNCOMPARED

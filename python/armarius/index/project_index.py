@@ -28,10 +28,9 @@ from armarius.documents.features import Features
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ArmariusError, ContractError, StoreError
 from armarius.index.derived import mentions_by_document
-from armarius.index.freshness import Freshness, IndexWatch, Snapshot, weakly
+from armarius.index.freshness import Freshness, IndexStatus, IndexWatch, Progress, Snapshot, weakly
 from armarius.index.manager import IndexManager, Refresher
 from armarius.index.source import DocumentSource, FolderSource, LiveConfig, place_of
-from armarius.index.status import IndexStatus, Progress
 from armarius.io.folder import project_folder, project_name
 from armarius.io.processes import close_abandoned
 from armarius.store.protocol import Passage, Store, TextQuery

@@ -19,7 +19,7 @@ import armarius.doors as doors
 from armarius.engine.build import EngineParts, restore
 from armarius.engine.project import counter_for
 from armarius.errors import ContextWarning, ContractError, MissingExtra, ProjectError, StoreError, UnknownProject
-from armarius.index.status import Progress
+from armarius.index.freshness import Progress
 from armarius.index.watcher import Watcher
 from armarius.io import make_folder, scratch_folder
 from armarius.io.folder import no_path, project_folder

@@ -30,15 +30,17 @@ from armarius.lorebooks.importing import Importing
 from armarius.prompt.profile import read_settings
 from armarius.rewording import Model, Reworder
 from armarius.search.models import Reranker, Reranking
-from armarius.store.postgres.packing import check_name, check_path, project_key
 from armarius.store.postgres.pool import Connection, Pool
 from armarius.store.postgres.schema import (
     ServerState,
+    check_name,
+    check_path,
     check_schema,
     copy_project,
     delete_project,
     has_project,
     list_projects,
+    project_key,
     schema_name,
     server_state,
 )

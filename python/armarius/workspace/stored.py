@@ -21,7 +21,7 @@ from armarius.io import make_folder, names_in, read_file, write_atomic
 from armarius.io.folder import project_folder
 from armarius.lorebooks.project_books import FILES
 from armarius.lorebooks.project_books import FOLDER as BOOK_FOLDER
-from armarius.store.postgres.packing import check_path
+from armarius.store.postgres.schema import check_path
 from armarius.store.postgres.session import PostgresSession, ProjectRow
 from armarius.store.postgres.writing import FileEntry, list_files, put_files, read_files
 from armarius.store.protocol import FileRow, Remove

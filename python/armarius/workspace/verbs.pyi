@@ -13,7 +13,7 @@ from armarius.engine.maps import Model
 from armarius.engine.maps import UnderstandingRequest
 from armarius.engine.prompts import Layers
 from armarius.engine.replies import Proposals
-from armarius.index.status import IndexStatus
+from armarius.index.freshness import IndexStatus
 from armarius.prompt.render import PromptPlace
 from armarius.prompt.report.pack import Pack
 from armarius.requests import AssembleRequest

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from armarius.arguments import ProfileName
-from armarius.headings.languages import Reason
+from armarius.headings.display import Reason
 from armarius.lorebooks.record import (
     Condition,
     Entry,

@@ -18,18 +18,19 @@ import apsw
 from armarius.arguments import Kind
 from armarius.documents.document import Document
 from armarius.errors import StoreConflict, StoreCorrupt, StoreError
-from armarius.store.postgres.packing import (
+from armarius.store.postgres.pool import Pool
+from armarius.store.postgres.schema import (
     document_hash,
     learnt_hash,
     project_key,
     read_documents,
+    read_entities,
     read_head,
     read_pieces,
     unpack,
 )
-from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.session import PostgresSession, ProjectRow, Transaction
-from armarius.store.postgres.writing import changed, digest_of, fold, learnt, read_entities, write
+from armarius.store.postgres.writing import changed, digest_of, fold, learnt, write
 from armarius.store.protocol import (
     Change,
     Changed,
@@ -297,7 +298,7 @@ def problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[str]:
     """Everything that is wrong, as sentences. Reads all of the project."""
     faults = [*_documents(tx, project), *_learnt(tx, project), *_files(tx, project), *_values(tx, project)]
     if tx.rows("SELECT 1 FROM {s}.vector_sets WHERE project = %s", (project,)):
-        from armarius.store.postgres.vectors_rows import vector_problems
+        from armarius.store.postgres.vectors import vector_problems
 
         faults += vector_problems(tx, project, pgvector=pgvector)
     return faults

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from armarius.documents.document import Document
 from armarius.errors import StoreCorrupt
-from armarius.store.postgres.packing import (
+from armarius.store.postgres.schema import (
     check_name,
     check_path,
     document_hash,
@@ -17,7 +17,6 @@ from armarius.store.postgres.packing import (
     learnt_hash,
     pack_text,
     read_documents,
-    read_pieces,
     replace_pieces,
     unpack,
 )
@@ -158,7 +157,7 @@ def _carry_vectors(tx: Transaction, project: UUID, folded: Folded) -> None:
     numbers = [row[0] for row in tx.rows("SELECT number FROM {s}.vector_sets WHERE project = %s", (project,))]
     if not numbers:
         return
-    from armarius.store.postgres.vectors_rows import carry_documents, forget_entities
+    from armarius.store.postgres.vectors import carry_documents, forget_entities
 
     documents = {path: put.document for path, put in folded.put.items()}
     carry_documents(tx, project, documents, folded.touched, numbers)
@@ -255,15 +254,6 @@ def learnt(tx: Transaction, project: UUID, kind: str, paths: Sequence[str] | Non
         (project, kind, *(() if paths is None else (list(set(paths)),))),
     )
     return {path: DerivedRow(path, kind, about, b"".join(data or ())) for path, about, data in rows}
-
-
-def read_entities(tx: Transaction, project: UUID) -> frozenset[str]:
-    """The ids of all entities."""
-    data = read_pieces(tx, project, "entities", "", "")
-    try:
-        return frozenset() if data is None else frozenset(json.loads(zlib.decompress(data[4:])))
-    except (ValueError, TypeError, zlib.error) as error:
-        raise StoreCorrupt(f"entities: damaged: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from armarius.store.protocol import (
 )
 from armarius.store.sqlite import schema
 from armarius.store.sqlite.connection import all_rows, first_row, keep_meta, meta
-from armarius.store.sqlite.location import IndexPlace
+from armarius.store.sqlite.location import IndexPlace, SqliteSession
 from armarius.store.sqlite.schema import (
     DOCUMENT,
     PARAGRAPH_BITS,
@@ -45,7 +45,6 @@ from armarius.store.sqlite.schema import (
     unpack_text,
     unread_documents,
 )
-from armarius.store.sqlite.session import SqliteSession
 from armarius.types import PassageKey
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from armarius.errors import EmbeddingError, StoreCorrupt
 from armarius.store.sqlite import vectors_rows as table
 from armarius.store.sqlite.ann import AnnIndex, load, save, size_on_disk, sweep
 from armarius.store.sqlite.connection import all_rows, first_row
+from armarius.store.sqlite.location import SqliteSession
 from armarius.store.sqlite.schema import DOCUMENT, PARAGRAPH_BITS, entity_refs, read_document_rows
-from armarius.store.sqlite.session import SqliteSession
 from armarius.store.sqlite.vectors_rows import (
     ENTITIES,
     SetRow,
