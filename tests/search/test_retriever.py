@@ -7,6 +7,7 @@ import armarius
 from armarius.codex import build_codex
 from armarius.documents.document import make_document
 from armarius.search.corpus import Corpus
+from armarius.search.models import VectorGuard
 from armarius.search.retrieve import Sources, retrieve
 from armarius.search.scope import ProjectCorpus
 from armarius.types import Near, VectorHits
@@ -251,7 +252,7 @@ def test_nothing_found_not_ready_and_failed_are_three_answers(small):
     def broken(query):
         raise OSError("no model")
 
-    answer = retrieve(ProjectCorpus({}, build_codex([])), "zyzzyva quux", sources=Sources(vectors=broken))
+    answer = retrieve(ProjectCorpus({}, build_codex([])), "zyzzyva quux", sources=Sources(vectors=VectorGuard(broken)))
     assert answer.outcome == "source failed"
     assert [str(warning) for warning in answer.warnings] == ["EMBEDDING_UNAVAILABLE: no model"]
 
@@ -268,7 +269,9 @@ def test_a_name_that_holds_a_function_word_and_has_no_profile_is_found(tmp_path)
 def test_vectors_add_what_no_word_shares(tmp_path):
     root = write(tmp_path, SMALL)
     plain = corpus_of(root)
-    near = Asked(plain.corpus, Sources(vectors=lambda query: VectorHits((Near("chapters/ch004.md", 1, 0.61),))))
+    near = Asked(
+        plain.corpus, Sources(vectors=VectorGuard(lambda query: VectorHits((Near("chapters/ch004.md", 1, 0.61),))))
+    )
     assert plain.retrieve("unspeakable zyzzyva").outcome == "nothing found"
     answer = near.retrieve("unspeakable zyzzyva")
     assert answer[0].path == "chapters/ch004.md"
@@ -281,7 +284,7 @@ def test_vectors_add_what_no_word_shares(tmp_path):
 def test_an_embedder_that_compares_letters_is_not_said_to_know_the_meaning(by_wording, said):
     found = VectorHits((Near("chapters/ch004.md", 1, 0.61, by_wording=by_wording),))
     corpus = ProjectCorpus({path: make_document(path, text.encode()) for path, text in SMALL.items()}, build_codex([]))
-    answer = retrieve(corpus, "zyzzyva quux", sources=Sources(vectors=lambda query: found))
+    answer = retrieve(corpus, "zyzzyva quux", sources=Sources(vectors=VectorGuard(lambda query: found)))
     assert answer[0].evidence[0].detail.startswith(said)
 
 
@@ -289,7 +292,7 @@ def test_vectors_never_move_what_words_found(tmp_path):
     root = write(tmp_path, SMALL)
     plain = corpus_of(root)
     everything = VectorHits(tuple(Near(path, 1, 0.9) for path in sorted(SMALL, reverse=True)))
-    near = Asked(plain.corpus, Sources(vectors=lambda query: everything))
+    near = Asked(plain.corpus, Sources(vectors=VectorGuard(lambda query: everything)))
     for query in ("Anna and the wedding fire", "the fire in the chandlery", "what burns in chapter 3", "Anna"):
         before = references(plain.retrieve(query, limit=50))
         after = references(near.retrieve(query, limit=50))

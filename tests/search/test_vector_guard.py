@@ -67,5 +67,5 @@ def test_what_the_model_took_is_told_apart_from_words():
         time.sleep(0.05)
         return FOUND
 
-    stages = retrieve(CORPUS, "灯塔", sources=Sources(vectors=search)).stages
+    stages = retrieve(CORPUS, "灯塔", sources=Sources(vectors=VectorGuard(search))).stages
     assert stages["vectors"] > 20 > stages["words"]

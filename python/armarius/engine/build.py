@@ -36,7 +36,7 @@ from armarius.warnings import SNAPSHOT_IGNORED
 if TYPE_CHECKING:
     from armarius.graph.entity_cache import GraphGuard
     from armarius.graph.protocol import GraphStore
-    from armarius.search.models import Reranker, Reranking, VectorGuard, VectorSearch
+    from armarius.search.models import Reranker, Reranking, VectorGuard
 
 NO_EMBEDDER = (
     "opened without an embedder; give one to armarius.open(..., embedder=armarius.embedders.text2vec(folder)), "
@@ -227,12 +227,11 @@ def _names_model(config: Config, permissions: Permissions | None) -> bool:
     return bool(config.table("embedding") or user.embedding)
 
 
-def _vectors(
-    recall: "doors.ProjectRecall | None", no_recall: str, timeout_s: float
-) -> "VectorSearch | VectorGuard | None":
+def _vectors(recall: "doors.ProjectRecall | None", no_recall: str, timeout_s: float) -> "VectorGuard | None":
     """The vector search of retrieval; None if no embedder is configured."""
-    if recall is not None:
-        from armarius.search.models import VectorGuard
+    if recall is None and not no_recall:
+        return None
+    from armarius.search.models import VectorGuard
 
-        return VectorGuard(recall.near, timeout_s=timeout_s)
-    return (lambda _: VectorHits(trouble=no_recall)) if no_recall else None
+    search = recall.near if recall is not None else lambda _: VectorHits(trouble=no_recall)
+    return VectorGuard(search, timeout_s=timeout_s)

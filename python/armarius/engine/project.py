@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from armarius.codex.model import GraphEntities
     from armarius.engine.pages import FolderPages
     from armarius.graph.entity_cache import GraphGuard
-    from armarius.search.models import Reranking, VectorGuard, VectorSearch
+    from armarius.search.models import Reranking, VectorGuard
 
 logger = logging.getLogger("armarius")
 
@@ -307,7 +307,7 @@ class Project:
         *,
         fetchers: Sequence[Fetcher] | None = None,
         more: Sequence[Fetcher] = (),
-        vectors: "VectorSearch | VectorGuard | None" = None,
+        vectors: "VectorGuard | None" = None,
         graph: "GraphGuard | None" = None,
         reranking: "Reranking | None" = None,
         permissions: Permissions | None = None,

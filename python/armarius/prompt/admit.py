@@ -17,6 +17,7 @@ from armarius.warnings import CONTEXT_SCOPE_VIOLATION
 QUERY_SOURCE: Final = "request:query"
 """Of the user's words, which are in every prompt."""
 
+_REST = attrgetter("source", "id", "content", "group", "anchor", "together", "documents")
 _MANY = 512  # candidates: of fewer, what each becomes is remembered
 
 
@@ -79,21 +80,8 @@ def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable
 
 def canonical(candidate: Candidate) -> tuple[object, ...]:
     """The one order of candidates, whichever fetcher answered first."""
-    return (
-        LAYER_INDEX[candidate.layer],
-        not candidate.pinned,
-        -candidate.score,
-        candidate.source,
-        candidate.id,
-        candidate.content,
-        # Of twins in all of that, one must be the one kept, whichever fetcher answered first.
-        candidate.group,
-        candidate.short or "",
-        candidate.keep or "",
-        candidate.anchor,
-        candidate.together,
-        candidate.documents,
-    )
+    twins = candidate.short or "", candidate.keep or ""  # of which one must be the one kept
+    return LAYER_INDEX[candidate.layer], not candidate.pinned, -candidate.score, *_REST(candidate), *twins
 
 
 def _in_order(candidates: list[Candidate]) -> list[Candidate]:

@@ -272,6 +272,11 @@ class _Trial:
 MAX_BYTES: Final = 4 * 1024 * 1024
 """Of a continuation; what it holds may be four times that."""
 
+OF_REQUEST: Final = (
+    *("project_id", "document", "skill", "provider", "model", "tokenizer_version", "chapters", "kinds", "as_of"),
+)
+"""Fields of a continuation that are its request's."""
+
 _MAGIC: Final = b"ARMc"
 _DIGEST: Final = 16
 _LEVEL: Final = 6

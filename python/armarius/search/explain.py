@@ -103,11 +103,6 @@ def _places(corpus: Corpus, phrase: str) -> dict[tuple[str, int], None]:
     return result
 
 
-def occurs(corpus: Corpus, phrase: str) -> bool:
-    """Whether any document holds the phrase: a text, a setting, the outline."""
-    return bool(quoted(corpus, phrase))
-
-
 def _search(corpus: Corpus, document: Document, phrase: str) -> tuple[re.Pattern[str], str]:
     """What to look for, and where: in small letters, made once, rather than folding case in every search."""
     key = ("small letters", document.path, None)

@@ -15,7 +15,6 @@ from typing import Protocol, runtime_checkable
 
 from armarius.deadline import remaining, wait_until
 from armarius.documents.document import Document
-from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, ContractError, message_of
 from armarius.headings import Reason
 from armarius.search.corpus import Corpus
@@ -47,15 +46,29 @@ class VectorGuard:
         self._timeout = timeout_s
         self._free = threading.BoundedSemaphore(_MOST_OVERDUE)
 
-    @classmethod
-    def of(cls, search: "VectorSearch | VectorGuard") -> "VectorGuard":
-        """`search` behind a clock."""
-        return search if isinstance(search, cls) else cls(search)  # type: ignore[arg-type]
+    def with_live(self, saved: Document | None, live: Document) -> "VectorGuard":
+        """The same, what it says of a saved document moved to where the same paragraph stands in the live one.
 
-    def over(self, change: Callable[[VectorSearch], VectorSearch]) -> "VectorGuard":
-        """The same behind the same clock, with `change` made to its search."""
+        Vectors are made of what is saved: of a paragraph that has changed since they say nothing.
+        """
+        if saved is None:
+            return self
+        search, path = self._search, saved.path
+        places = {live.text[block.start : block.end]: block.index for block in reversed(live.paragraphs)}
+        moves = {block.index: places.get(saved.text[block.start : block.end]) for block in saved.paragraphs}
+
+        def moved(placed: Sequence[tuple[str, int, float]]) -> tuple[tuple[str, int, float], ...]:
+            rows = [(name, index if name != path else moves.get(index), alike) for name, index, alike in placed]
+            return tuple((name, index, alike) for name, index, alike in rows if index is not None)
+
+        def moved_search(query: str) -> VectorHits:
+            answer = search(query)
+            pairs = [(hit, hit.paragraph if hit.path != path else moves.get(hit.paragraph)) for hit in answer.found]
+            near = tuple(replace(hit, paragraph=index) for hit, index in pairs if index is not None)
+            return replace(answer, found=near, paragraphs=moved(answer.paragraphs), lines=moved(answer.lines))
+
         other = copy(self)
-        other._search = change(self._search)
+        other._search = moved_search
         return other
 
     def begin(self, query: str) -> Callable[[list[ContextWarning]], VectorHits | None]:
@@ -101,50 +114,6 @@ class VectorGuard:
 def _failed(warnings: list[ContextWarning], why: str) -> VectorHits | None:
     warnings.append(EMBEDDING_UNAVAILABLE(why=why))
     return None
-
-
-def with_live(
-    vectors: VectorSearch | VectorGuard, saved: Document | None, live: Document
-) -> VectorSearch | VectorGuard:
-    """`vectors`, what they say of a saved document moved to where the same paragraph stands in the live one.
-
-    Vectors are made of what is saved: of a paragraph that has changed since they say nothing.
-    """
-    if saved is None:
-        return vectors
-    if isinstance(vectors, VectorGuard):
-        return vectors.over(lambda search: _with_live(search, saved, live))
-    return _with_live(vectors, saved, live)
-
-
-def _with_live(vectors: VectorSearch, saved: Document, live: Document) -> VectorSearch:
-    places: dict[str, Paragraph] = {}
-    for block in live.paragraphs:
-        places.setdefault(live.text[block.start : block.end], block)
-    moves = {block.index: places.get(saved.text[block.start : block.end]) for block in saved.paragraphs}
-
-    def search(query: str) -> VectorHits:
-        answer = vectors(query)
-        result = []
-        for near in answer.found:
-            moved = moves.get(near.paragraph)
-            if near.path != saved.path:
-                result.append(near)
-            elif moved is not None:
-                result.append(replace(near, paragraph=moved.index))
-        return replace(
-            answer, found=tuple(result), paragraphs=tuple(_moved(answer.paragraphs)), lines=tuple(_moved(answer.lines))
-        )
-
-    def _moved(placed: Sequence[tuple[str, int, float]]) -> Iterator[tuple[str, int, float]]:
-        for path, index, similarity in placed:
-            moved = moves.get(index)
-            if path != saved.path:
-                yield path, index, similarity
-            elif moved is not None:
-                yield path, moved.index, similarity
-
-    return search
 
 
 def outliers(corpus: Corpus, answer: VectorHits) -> dict[int, Near]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from armarius.errors import ArmariusError, ContextWarning, message_of
 from armarius.headings import Reason
 from armarius.io.folder import without_paths
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
-from armarius.search.explain import MatchHighlights, is_content, numbered, occurs, quoted, rarity, reasons
+from armarius.search.explain import MatchHighlights, is_content, numbered, quoted, rarity, reasons
 from armarius.search.hits import Outcome, Retrieval
 from armarius.search.query.query import Subjects, Understanding, read_question
 from armarius.search.query.recipe import understand
@@ -37,23 +37,9 @@ from armarius.warnings import CHAPTER_UNKNOWN, CHAPTER_UNWRITTEN, MEMORY_UNAVAIL
 
 if TYPE_CHECKING:
     from armarius.graph.entity_cache import GraphGuard
-    from armarius.search.models import VectorGuard, VectorSearch
+    from armarius.search.models import VectorGuard
     from armarius.search.order import Ordered
     from armarius.search.query.relations import RelationIndex
-
-
-class Clock:
-    """Milliseconds per stage."""
-
-    def __init__(self) -> None:
-        self.stages: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def lap(self, stage: str) -> None:
-        """The time since the last lap is that of `stage`."""
-        now = time.perf_counter()
-        self.stages[stage] = (now - self._last) * 1000
-        self._last = now
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +140,7 @@ class Sources:
     """
 
     root: Path | None = None
-    vectors: "VectorSearch | VectorGuard | None" = None
+    vectors: "VectorGuard | None" = None
     graph: "GraphGuard | None" = None
     summaries: SummaryIndex | None = None
 
@@ -262,19 +248,17 @@ def _find(
     *,
     listed: bool,
 ) -> PassageResult:
-    clock = Clock()
+    laps = [("", time.perf_counter())]  # each stage with its end
     asking = None
     if sources.vectors is not None:
-        from armarius.search.models import VectorGuard, outliers  # where there is a model
-
-        asking = VectorGuard.of(sources.vectors).begin(query)
+        asking = sources.vectors.begin(query)
     question = _understood(corpus, query, chapter, recipe)
     bounds = _narrowed(corpus, question, chapter)
-    clock.lap("understand")
+    laps.append(("understand", time.perf_counter()))
     people = _people(corpus, question, chapter, graph)
     wordings = [_understood(corpus, wording, chapter) for wording in also]
     others = [(wording, _related(_people(corpus, wording, chapter, graph))) for wording in wordings]
-    clock.lap("people")
+    laps.append(("people", time.perf_counter()))
     warnings = list(graph.warnings)
     quotes = [quoted(corpus, phrase) for phrase in question.phrases]
     places = [(*place, rarity(len(quote), len(corpus.core))) for quote in quotes for place in quote]
@@ -283,11 +267,13 @@ def _find(
 
     def meaning() -> Meaning:
         """What is near, waited for once words have been looked up."""
-        clock.lap("words")
+        laps.append(("words", time.perf_counter()))
         answer = None if asking is None else asking(warnings)
-        clock.lap("vectors")
+        laps.append(("vectors", time.perf_counter()))
         if answer is None:
             return Meaning()
+        from armarius.search.models import outliers  # where there is a model
+
         items = outliers(corpus, answer).items()
         near.update((key, item) for key, item in items if bounds.holds(corpus.kind_of(key), corpus.texts[key].number))
         alike = [(item.path, item.paragraph, item.similarity) for item in near.values() if not item.by_wording]
@@ -308,17 +294,17 @@ def _find(
         from armarius.search.contradictions.detect import is_stated  # a twentieth of all that a first prompt loads
 
         ranked = replace(ranked, stated=is_stated(corpus, question, people))
-    clock.lap("search")
+    laps.append(("search", time.perf_counter()))
     ordered: list[Ordered] = []
     if listed or question.consistency:
         from armarius.search.order import in_order  # of documents: a prompt ranks paragraphs
 
         ordered = in_order(corpus, question, people, ranked, bounds, limit, list(near))
-    clock.lap("order")
+    laps.append(("order", time.perf_counter()))
     hits = _hits(corpus, question, people, ranked, near, ordered) if listed else []
     if listed and sources.root is not None and len(hits) < limit and not bounds:
         hits += unread(sources.root, corpus, question.phrases, hits, warnings)[: limit - len(hits)]
-    clock.lap("explain")
+    laps.append(("explain", time.perf_counter()))
     outcome: Outcome = "source failed" if warnings else "nothing found"
     if hits if listed else ranked.outcome != "nothing found":
         outcome = "weak" if ranked.is_faint else "found"
@@ -337,7 +323,7 @@ def _find(
         ),
         warnings=(*warnings, *unknown),
         also=tuple(also),
-        stages=clock.stages,
+        stages={stage: (end - begin) * 1000 for (_, begin), (stage, end) in pairwise(laps)},
         confidence=sure if outcome in ("found", "weak") else 0.0,
     )
     return PassageResult(retrieval, people, ranked, ordered, graph, corpus)
@@ -425,7 +411,7 @@ def _understood(corpus: Corpus, query: str, chapter: int | None, recipe: Recipe 
         is_content=partial(is_content, corpus),
         beyond=corpus.whole.chapter_numbers if corpus.scope else (),
     )
-    absent = [f"“{phrase}” occurs in no document" for phrase in question.phrases if not occurs(corpus, phrase)]
+    absent = [f"“{phrase}” occurs in no document" for phrase in question.phrases if not quoted(corpus, phrase)]
     return replace(question, remarks=(*question.remarks, *absent)) if absent else question
 
 

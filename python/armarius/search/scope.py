@@ -29,7 +29,7 @@ from armarius.documents.titles import filled_in
 from armarius.headings import Reason, kind_name
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
 from armarius.search.query.chapters import chapter_references
-from armarius.search.query.words import Phrases, is_unspaced, table, tokens_of
+from armarius.search.query.words import Phrases, blanked, is_unspaced, table, tokens_of
 from armarius.text.matcher import EntityMatcher
 
 _NAMED: Final = 3  # characters of a name in an unspaced script that is no word of every question
@@ -243,8 +243,7 @@ def _names_of(file: MappedFile, document: Document | None) -> Iterator[str]:
     else:
         names = [PurePosixPath(file.path).stem, "" if document is None else document.title]
     for name in names:
-        for reference in chapter_references(name):  # what it is about, and no name
-            name = name[: reference.start] + " " * (reference.end - reference.start) + name[reference.end :]
+        name = blanked(name, chapter_references(name))  # what it is about, and no name
         if len(tokens_of(name)) >= (_NAMED if is_unspaced(name) else 2):
             yield name.strip()
 

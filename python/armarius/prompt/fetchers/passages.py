@@ -125,9 +125,7 @@ class PassageFetcher:
         documents = self._corpus.documents
         if live is not None:
             if sources.vectors is not None:
-                from armarius.search.models import with_live
-
-                sources = replace(sources, vectors=with_live(sources.vectors, documents.get(live.path), live))
+                sources = replace(sources, vectors=sources.vectors.with_live(documents.get(live.path), live))
             documents = {**documents, live.path: live}
         outside = self._outside(request, query, task="guessed" not in recipe.parts)
         with self._corpus.acquire(bounds, live, outside) as corpus:

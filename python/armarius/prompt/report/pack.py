@@ -13,7 +13,7 @@ from armarius.errors import ContextWarning, ContractError, UnknownId
 from armarius.headings import DEFAULT_LANGUAGE, Reason, say
 from armarius.prompt.admit import QUERY_SOURCE
 from armarius.prompt.allocate import FittedPrompt, is_window
-from armarius.prompt.continuation import Continuation, Previous
+from armarius.prompt.continuation import OF_REQUEST, Continuation, Previous
 from armarius.prompt.counter import PrefixReport, common_prefix, layer_at, stable_hash
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import (
@@ -355,15 +355,7 @@ class Pack:
         """This prompt as the next one sees it."""
         request = self.request
         return Continuation(
-            project_id=request.project_id,
-            document=request.document,
-            skill=request.skill,
-            provider=request.provider,
-            model=request.model,
-            tokenizer_version=request.tokenizer_version,
-            chapters=request.chapters,
-            kinds=request.kinds,
-            as_of=request.as_of,
+            **{name: getattr(request, name) for name in OF_REQUEST},
             language=request.language or DEFAULT_LANGUAGE,
             counter=self.counter,
             stable_prefix_hash=self.stable_prefix_hash,

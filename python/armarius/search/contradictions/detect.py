@@ -32,7 +32,7 @@ from armarius.search.contradictions.values import (
 from armarius.search.corpus import Corpus
 from armarius.search.explain import words_in
 from armarius.search.query.query import Subjects, Understanding, question, read_question
-from armarius.search.query.words import attributes
+from armarius.search.query.words import attributes, blanked
 from armarius.text.matcher import EntityMatcher
 
 # Where and how old somebody is: any words for it speak of the same thing. Of a look or a mark, the same word must.
@@ -238,9 +238,7 @@ def is_stated(corpus: Corpus, analysis: Understanding, people: Subjects) -> bool
 
 def _asks_more(analysis: Understanding) -> bool:
     """Whether a content word is left, other than those for the attribute and the kin: 陆明远几岁去了月球."""
-    rest = analysis.content
-    for match in reversed(attributes().find(rest)):
-        rest = rest[: match.start] + " " + rest[match.end :]
+    rest = blanked(analysis.content, attributes().find(analysis.content))
     for word in analysis.relations:
         rest = rest.replace(word.word, " ")
     return bool(analysis.phrases or analysis.chapters or question(read_question(rest, matcher=_NO_NAMES)).words)

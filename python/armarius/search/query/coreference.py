@@ -60,9 +60,14 @@ def pronouns(text: str) -> list[Pronoun]:
     return sorted(result, key=lambda item: item.start)
 
 
-def takes_up(text: str, row: Literal["event", "demonstrative", "sequence"]) -> bool:
-    """Whether it takes up an `event` (did that, 那件事), a thing (那张), or what came after (and then, 后来)."""
-    return bool(_phrases(row).find(text))
+def says(text: str, row: str, *besides: str) -> bool:
+    """Whether a text has words of a row of `followups.toml` that are in none of the others.
+
+    It takes up an `event` (did that, 那件事), a thing (`demonstrative`: 那张) or what came after (`sequence`: and then,
+    后来); asks who or what somebody is, which needs no other subject (`identity`: 谁是…), for a `name` (谁…, which …),
+    why, how or when (`circumstance`); or `asks` anything: "and the watch?" does not.
+    """
+    return any(match.value for match in _phrases(row, *besides).find(text))
 
 
 def demonstrative_ends(text: str) -> list[int]:
@@ -78,26 +83,6 @@ def goes_on(text: str) -> bool:
         return True
     bare = _CLOSING.sub("", text)
     return any(bare.endswith(word) for word in words_of("han", "ends"))
-
-
-def asks_circumstance(text: str) -> bool:
-    """Whether it asks why, how or when."""
-    return any(match.value for match in _phrases("circumstance", "no_circumstance").find(text))
-
-
-def asks_identity(text: str) -> bool:
-    """Whether it asks who or what somebody is, which needs no other subject: 谁是…, who is …."""
-    return bool(_phrases("identity").find(text))
-
-
-def asks_name(text: str) -> bool:
-    """Whether it asks for somebody or something by name: 谁…, who …, which …."""
-    return bool(_phrases("name").find(text))
-
-
-def asks(text: str) -> bool:
-    """Whether it says what it asks for: who, where, 哪里, 多少; "and the watch?" does not."""
-    return any(match.value for match in _phrases("asks", "begins").find(text))
 
 
 def parts_clause(text: str) -> bool:

@@ -17,20 +17,17 @@ from armarius.search.query.coreference import (
     LATIN_WORD,
     Cast,
     Coreference,
-    asks,
-    asks_circumstance,
-    asks_identity,
-    asks_name,
     demonstrative_ends,
     goes_on,
     may_mean,
     parts_clause,
     pronouns,
-    takes_up,
+    says,
     words_of,
 )
 from armarius.search.query.query import Understanding, question, read_question
 from armarius.search.query.recipe import understand
+from armarius.search.query.words import blanked
 from armarius.text.matcher import EntityMatcher
 from armarius.text.unicode import BETWEEN, UNSPACED
 
@@ -152,7 +149,7 @@ class _Talk:
         text = turn.content.strip()[:_LISTENED]
         self._transcript += f"{text}\n"
         if turn.role != SPOKEN[0]:
-            self._coreference.observe(number, text, aside=not asks_name(self._topic))
+            self._coreference.observe(number, text, aside=not says(self._topic, "name"))
             self._answer, self._answer_turn = BETWEEN.split(text, maxsplit=1)[0].strip()[:_ANSWERED], number
             return
         query = self.spelled_out(text).asked
@@ -216,29 +213,29 @@ class _Talk:
         words, subjects = _content(analysis), [*analysis.entities, *meant]
         stranger = lost and not meant and any(ref.kind in ("m", "f") for ref in pronouns(analysis.query))
         onward = goes_on(analysis.query)
-        if not subjects and takes_up(analysis.query, "demonstrative"):
+        if not subjects and says(analysis.query, "demonstrative"):
             if not onward and self._shows_another(analysis.query):
                 return here
             lost = True
-        event = lost or takes_up(analysis.query, "event")
+        event = lost or says(analysis.query, "event")
         short = _length(analysis.query) <= _SHORT
-        is_whole = asks(analysis.query) and not meant
+        is_whole = says(analysis.query, "asks", "begins") and not meant
         if analysis.references:
             return self._with_topic(text, notes, chapters=False) if onward and not words else here
         if subjects:
-            own = _length(_without(analysis, analysis.query))
+            own = _length(blanked(analysis.query, analysis.mentions))
             if not words and (onward or not own):
                 return self._with_others(text, notes, subjects)
             leans = event and words <= _FEW
-            bare = not words and asks_circumstance(analysis.query) and (meant or own <= _FRAGMENT)
+            bare = not words and says(analysis.query, "circumstance", "no_circumstance") and (meant or own <= _FRAGMENT)
             if (leans or bare or (onward and short and words == 1 and not is_whole)) and self._adds(subjects):
                 return self._with_topic(text, notes)
             return here
         if stranger and not self._adds(read_question(self._topic, matcher=self._matcher).entities):
             return here  # "he", after "who is Ann?"
-        if not words or (words <= _LEANING and (event or takes_up(analysis.query, "sequence"))):
+        if not words or (words <= _LEANING and (event or says(analysis.query, "sequence"))):
             return self._with_topic(text, notes, answer=True)
-        if asks_identity(analysis.query) or (is_whole and names_topic(analysis)):
+        if says(analysis.query, "identity") or (is_whole and names_topic(analysis)):
             return here
         if words <= (_FEW if onward else 1) and (short or onward):
             return self._with_subject(text, notes) if self._about else self._with_topic(text, notes, answer=True)
@@ -257,8 +254,7 @@ class _Talk:
     def _with_topic(self, text: str, notes: list[str], *, answer: bool = False, chapters: bool = True) -> FollowUp:
         topic = self._topic
         if not chapters:
-            for reference in reversed(read_question(topic, matcher=self._matcher).references):
-                topic = topic[: reference.start] + topic[reference.end :]
+            topic = blanked(topic, read_question(topic, matcher=self._matcher).references)
         parts = [topic.strip()]
         notes = [*notes, Reason("carried.topic", topic=topic.strip(), turn=self._topic_turn)]
         if answer and self._answer:
@@ -309,9 +305,3 @@ def _content(analysis: Understanding) -> int:
 def _length(text: str) -> float:
     """Of a question in words."""
     return sum(0.6 if _IS_UNSPACED.match(unit[0]) else 1.0 for unit in _UNIT.finditer(text))
-
-
-def _without(analysis: Understanding, text: str) -> str:
-    for mention in reversed(analysis.mentions):
-        text = text[: mention.start] + " " + text[mention.end :]
-    return text
