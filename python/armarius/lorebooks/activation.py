@@ -16,14 +16,11 @@ from armarius.deadline import Recent
 from armarius.errors import ContractError
 from armarius.lorebooks.active.compiled import ROUNDS, SETTINGS, CompiledBooks, Rules, read_settings, unknown_settings
 from armarius.lorebooks.active.programs import (
-    AGNAI_SETTINGS,
     RISU_SETTINGS,
     STORY_SETTINGS,
-    CompiledAgnai,
     CompiledRisu,
     CompiledStory,
     full_words,
-    search_agnai,
     search_risu,
     search_story,
 )
@@ -39,7 +36,7 @@ from armarius.validation import texts as strict_texts
 
 _READ_ELSEWHERE = frozenset({"trigger", "world_info_character_strategy", "world_info_budget", "budget"})
 _KEPT = 16
-Keys = CompiledBooks | CompiledRisu | CompiledAgnai | CompiledStory
+Keys = CompiledBooks | CompiledRisu | CompiledStory
 _REPLAYED = 400
 
 
@@ -47,7 +44,7 @@ def known_settings(profile: str) -> frozenset[str]:
     """The names of a profile's settings."""
     if profile in SETTINGS:
         return frozenset(SETTINGS[profile]) | _READ_ELSEWHERE
-    return {"risu": RISU_SETTINGS, "agnai": AGNAI_SETTINGS, **STORY_SETTINGS}[profile] | {"budget"}
+    return {"risu": RISU_SETTINGS, **STORY_SETTINGS}[profile] | {"budget"}
 
 
 def scan_of(
@@ -181,9 +178,6 @@ class Activator:
             return search_rounds(ready, _rules(profile, books, scan), scan, luck, state)
         if isinstance(ready, CompiledRisu):
             return search_risu(ready, books, scan, luck, state)
-        if isinstance(ready, CompiledAgnai):
-            return search_agnai(ready, scan, luck, state)
-        assert isinstance(ready, CompiledStory)
         return search_story(ready, scan, luck, state)
 
     def _of(self, profile: str, books: Sequence[Book], scan: Scan) -> Keys:
@@ -203,8 +197,6 @@ class Activator:
             made = CompiledBooks(books, rules, scan.names)
         elif profile == "risu":
             made = CompiledRisu(books, how, scan.names)
-        elif profile == "agnai":
-            made = CompiledAgnai(books)
         else:
             made = CompiledStory(profile, books, scan)
         self._ready.keep(key, (tuple(books), made))  # the books are held: their ids stay theirs

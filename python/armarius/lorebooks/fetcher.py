@@ -260,10 +260,8 @@ class LoreFetcher:
 
 def _kept_first(active: list[Active]) -> list[Active]:
     def worth(item: Active) -> tuple[int, float, int]:
-        share = item.entry.share
-        keep = share.order if share.keep_priority is None else share.keep_priority
         slot = SLOTS.index(item.place.slot) if item.place.slot in SLOTS else 0
-        return (slot, -keep, item.order)
+        return (slot, -item.entry.share.keep, item.order)
 
     return sorted(active, key=worth)
 

@@ -193,6 +193,11 @@ class Priority:
     prefix: str = ""
     suffix: str = ""
 
+    @property
+    def keep(self) -> float:
+        """The keep priority, or the order that stands for it."""
+        return self.order if self.keep_priority is None else self.keep_priority
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

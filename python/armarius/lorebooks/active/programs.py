@@ -33,36 +33,11 @@ from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, Key, Place
 from armarius.validation import cleaned
 
-AGNAI_SETTINGS = frozenset({"memoryDepth", "memoryContextLimit"})
 _DEPTH, _LIMIT = 50, 500
 _TAKEN_OUT = str.maketrans("", "", "\\^$+.()|[]{}_")
 
 
-class CompiledAgnai:
-    """Entries of some books with their keywords."""
-
-    timed = False
-
-    def __init__(self, books: Sequence[Book]) -> None:
-        self.index = KeyIndex()
-        self.rows = []
-        for book in books:
-            for entry in book.entries:
-                refs: list[KeyRef] = []
-                for key in entry.match.keys:
-                    text = key.text.strip()
-                    if key.kind == "wildcard":
-                        refs.append(self.index.wildcard(text))
-                    elif key.kind == "regex":
-                        refs.append(self.index.expression(text))
-                    elif bare := text.translate(_TAKEN_OUT).strip():
-                        refs.append(self.index.plain(bare, BREAK, case=False))
-                self.rows.append((book, entry, refs))
-        self.index.close()
-
-
-def search_agnai(ready: CompiledAgnai, scan: Scan, luck: Random, state: State) -> Activation:
-    """One turn."""
+def _agnai(ready: "CompiledStory", scan: Scan, luck: Random, state: State) -> Activation:
     depth = int(scan.settings.get("memoryDepth") or _DEPTH)
     limit = scan.budget if scan.budget is not None else int(scan.settings.get("memoryContextLimit") or _LIMIT)
     lines = [f"{line.name}: {line.content}" if line.name else line.content for line in scan.lines()[-depth:]]
@@ -73,16 +48,16 @@ def search_agnai(ready: CompiledAgnai, scan: Scan, luck: Random, state: State) -
     across = frozenset(ready.index.found(text))
     hits = []
     left: list[SkippedEntry] = []
-    for number, (book, entry, refs) in enumerate(ready.rows):
-        if entry.level in ("never", "manual_only") or book.switched_off:
+    for number, row in enumerate(ready.rows):
+        if row.never:
             continue
-        at = [_line(ref, newest, across, lines, text) for ref in refs]
+        book, entry = row.book, row.entry
+        at = [_line(ref, newest, across, lines, text) for ref in row.keys]
         line_number = max(at, default=-1)
         if line_number >= 0:
             sent = expanded(entry.text, *scan.names(book.id), luck, book.id, entry.id)
-            priority = entry.share.order if entry.share.keep_priority is None else entry.share.keep_priority
             key = entry.match.keys[at.index(line_number)].text if len(at) == len(entry.match.keys) else ""
-            hits.append((priority, line_number, -number, book, entry, sent, key))
+            hits.append((entry.share.keep, line_number, -number, book, entry, sent, key))
     hits.sort(key=lambda hit: hit[:3], reverse=True)
     used, kept = 0, []
     for place, hit in enumerate(hits):
@@ -281,15 +256,10 @@ def _within(
     active: dict[int, tuple[_RisuRow, Reason]], left: dict[int, Reason], budget: int, scan: Scan, luck: Random
 ) -> tuple[Active, ...]:
     """By priority what fits, then in ascending order, equal ones the other way round; from the top down."""
-
-    def priority(number: int) -> float:
-        share = active[number][0].entry.share
-        return share.order if share.keep_priority is None else share.keep_priority
-
     budget = budget if scan.budget is None else scan.budget
     used = 0
     fitting = []
-    for number in sorted(active, key=priority, reverse=True):
+    for number in sorted(active, key=lambda number: active[number][0].entry.share.keep, reverse=True):
         row, reason = active[number]
         text = expanded(row.entry.text, *scan.names(row.book.id), luck, row.book.id, row.entry.id)
         size = scan.count(text)
@@ -299,15 +269,14 @@ def _within(
         used += size
         fitting.append((row, reason, text))
     fitting.sort(key=lambda item: item[0].entry.share.order, reverse=True)
-    fitting.reverse()
-    fitting = _injected(fitting, luck)
+    fitting = _injected(fitting[::-1])
     return tuple(
         Active(row.book.id, row.original, _place(row.entry), reason, text, order)
         for order, (row, reason, text) in enumerate(fitting)
     )
 
 
-def _injected(rows: list[tuple[_RisuRow, Reason, str]], luck: Random) -> list[tuple[_RisuRow, Reason, str]]:
+def _injected(rows: list[tuple[_RisuRow, Reason, str]]) -> list[tuple[_RisuRow, Reason, str]]:
     """Rows that go into another one's text, by its name."""
     into = [item for item in rows if item[0].made.inject is not None and item[0].made.inject[0] == "inject_lore"]
     if not into:
@@ -330,6 +299,7 @@ def _place(entry: Entry) -> Place:
 
 
 STORY_SETTINGS = {
+    "agnai": frozenset({"memoryDepth", "memoryContextLimit"}),
     "kobold-lite": frozenset({"case_sensitive_wi", "wi_searchdepth", "wisearchdepth"}),
     "koboldai": frozenset({"depth_actions", "widepth", "wirmvwhtsp"}),
     "ai-dungeon": frozenset(),
@@ -342,6 +312,7 @@ _DEPTH_ACTIONS = 3
 class _StoryRow:
     def __init__(self, book: Book, entry: Entry, refs: Callable[[Sequence[Key], Book, Entry], list[KeyRef]]) -> None:
         self.book, self.entry = book, entry
+        self.never = entry.level in ("never", "manual_only") or book.switched_off
         self.keys = refs(entry.match.keys, book, entry)
         self.require = [(rule.how, refs(rule.keys, book, entry), rule.keys) for rule in entry.match.require]
 
@@ -354,7 +325,7 @@ class CompiledStory:
     def __init__(self, profile: str, books: Sequence[Book], scan: Scan) -> None:
         self.profile = profile
         self.index = KeyIndex()
-        trim = profile == "kobold-lite" or bool(scan.settings.get("wirmvwhtsp"))
+        trim = profile in ("agnai", "kobold-lite") or bool(scan.settings.get("wirmvwhtsp"))
 
         def refs(keys: Sequence[Key], book: Book, entry: Entry) -> list[KeyRef]:
             case = entry.match.case
@@ -363,10 +334,13 @@ class CompiledStory:
             result: list[KeyRef] = []
             for key in keys:
                 text = key.text.strip() if trim else key.text
-                if key.kind == "regex" and profile == "novelai":
+                if key.kind == "regex" and profile in ("agnai", "novelai"):
                     result.append(self.index.expression(text.strip()))
                 elif key.kind == "wildcard":
                     result.append(self.index.wildcard(text))
+                elif profile == "agnai":
+                    if bare := text.translate(_TAKEN_OUT).strip():
+                        result.append(self.index.plain(bare, BREAK, case=False))
                 elif text or profile == "kobold-lite":  # an empty key stands in every text there
                     text = text.strip() if profile == "novelai" else text
                     result.append(self.index.plain(text, EDGE if profile == "novelai" else ANY, case=case))
@@ -378,6 +352,8 @@ class CompiledStory:
 
 def search_story(ready: CompiledStory, scan: Scan, luck: Random, state: State) -> Activation:
     """One turn."""
+    if ready.profile == "agnai":
+        return _agnai(ready, scan, luck, state)
     text = cleaned(_searched(ready.profile, scan, ready.rows))
     if ready.profile == "novelai":
         return _novelai(ready, text, scan, luck, state)
@@ -385,17 +361,16 @@ def search_story(ready: CompiledStory, scan: Scan, luck: Random, state: State) -
     active: list[tuple[_StoryRow, Reason]] = []
     left: list[SkippedEntry] = []
     for row in ready.rows:
-        entry = row.entry
-        if entry.level in ("never", "manual_only") or row.book.switched_off:
+        if row.never:
             continue
-        if entry.level == "always":
+        if row.entry.level == "always":
             active.append((row, Reason("lore.always")))
             continue
         key = _first(row, numbers, text)
         if key is None:
             continue
         if (why := _refused_story(ready, row, numbers, text)) or (why := _unlucky(ready.profile, row, luck)):
-            left.append(SkippedEntry(row.book.id, entry, why))
+            left.append(SkippedEntry(row.book.id, row.entry, why))
         else:
             active.append((row, Reason("lore.key", key=_spelt(row, key))))
     return _answer(active, left, scan, luck, state)
@@ -461,7 +436,7 @@ def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: S
     active: list[tuple[_StoryRow, Reason]] = []
     waiting = []
     for row in ready.rows:
-        if row.entry.level in ("never", "manual_only") or row.book.switched_off:
+        if row.never:
             continue
         if row.entry.level == "always":
             active.append((row, Reason("lore.always")))

@@ -298,7 +298,6 @@ RISU = (
     "exclude_keys_all", "probability", "priority", "recursive", "unrecursive", "no_recursive_search",
     "match_full_word", "match_partial_word", "end", "inject_lore", "inject_at", "inject_replace", "inject_prepend",
 }  # fmt: skip
-_COUNTS = {"activate_only_after": "timing__after", "activate_only_every": "timing__every"}
 _LAST = -1_000_000_000
 
 
@@ -347,8 +346,6 @@ def decorated(entry: Entry, names: frozenset[str]) -> DecoratorEffects:
                 exclude_all = keys
             case "inject_lore" | "inject_at" | "inject_replace" | "inject_prepend":
                 inject = (decorator.name, " ".join(decorator.args))
-            case "activate_only_after" | "activate_only_every":
-                changes[_COUNTS[decorator.name]] = int(decorator.args[0])
             case _:
                 changes |= _simple(decorator)
     changes["match__require"] = tuple(require)
@@ -378,6 +375,8 @@ def _simple(decorator: Decorator) -> dict[str, Any]:
     number = int(decorator.args[0]) if decorator.name in _NUMBERED else 0
     first = decorator.args[0] if decorator.args else ""
     changes: dict[str, dict[str, Any]] = {
+        "activate_only_after": {"timing__after": number},
+        "activate_only_every": {"timing__every": number},
         "keep_activate_after_match": {"timing__keep": True},
         "dont_activate_after_match": {"timing__once": True},
         "depth": {"place__slot": "at_depth", "place__depth": number},

@@ -515,8 +515,7 @@ class _Search:
 
         def worth(rank: int) -> tuple[bool, float, int]:
             share = self.active[rank][0].entry.share
-            keep = share.order if share.keep_priority is None else share.keep_priority
-            return (share.exempt, keep, -rank)
+            return (share.exempt, share.keep, -rank)
 
         for rank in sorted(sizes, key=worth):
             if total <= budget or self.active[rank][0].entry.share.exempt:

@@ -463,11 +463,7 @@ def field(
 def keep_priority(name: str, *, read: bool) -> FieldRow:
     """The keep priority, for which the order stands where there is none."""
     row = field(name, "share.keep_priority", "number" if read else "", 0)
-
-    def save(entry: Entry, raw: Raw) -> Values:
-        return {name: entry.share.order if entry.share.keep_priority is None else entry.share.keep_priority}
-
-    return row._replace(save=save)
+    return row._replace(save=lambda entry, raw: {name: entry.share.keep})
 
 
 def content(name: str, *, decorators: bool = False) -> FieldRow:
