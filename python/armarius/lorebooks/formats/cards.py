@@ -20,7 +20,6 @@ from armarius.lorebooks.formats.format import (
     Format,
     Reader,
     TreePath,
-    appender,
     at,
     field,
     inner,
@@ -201,12 +200,11 @@ def _new_entry(entry: Entry) -> dict[str, Any]:
 
 
 def _adder(path: TreePath) -> Callable[[Any, Entry], TreePath]:
-    append = appender((*path, "entries"), _new_entry)
-
     def add(tree: Any, entry: Entry) -> TreePath:  # noqa: ANN401
         entries = at(tree, path)["entries"]
-        if not isinstance(entries, dict):
-            return append(tree, entry)
+        if isinstance(entries, list):
+            entries.append(_new_entry(entry))
+            return (*path, "entries", len(entries) - 1)
         key = str(max((int(name) for name in entries if name.isdecimal()), default=-1) + 1)
         entries[key] = _new_entry(entry)
         return (*path, "entries", key)

@@ -448,11 +448,10 @@ def _read_rows(rows: Any, path: TreePath, reader: Reader) -> None:  # noqa: ANN4
         reader.add(id_ if isinstance(id_, str) and id_ else str(index), values, where, raw)
 
 
-def _new_row(entry: Entry) -> dict[str, Any]:
-    return {
-        "key": "", "comment": "", "content": "", "mode": "normal", "insertorder": 100, "alwaysActive": False,
-        "secondkey": "", "selective": False, "bookVersion": 2, "id": entry.id,
-    }  # fmt: skip
+_NEW_ROW = {
+    "key": "", "comment": "", "content": "", "mode": "normal", "insertorder": 100, "alwaysActive": False,
+    "secondkey": "", "selective": False, "bookVersion": 2, "id": "",
+}  # fmt: skip
 
 
 def _read_module(tree: Any, reader: Reader) -> None:  # noqa: ANN401
@@ -472,7 +471,7 @@ RISU_LOREBOOK = Format(
     read=lambda tree, reader: _read_rows(tree["data"], ("data",), reader),
     write=_RISU[True].write,
     begin=lambda name, description: {"type": "risu", "ver": 1, "data": []},
-    add=appender(("data",), _new_row),
+    add=appender(("data",), _NEW_ROW),
 )
 RISU_MODULE = Format(
     name="risu-module",
@@ -509,10 +508,7 @@ def _read_agnai(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         reader.add(written_id(raw.get("id"), index), _AGNAI.read(raw, path, reader), path, raw)
 
 
-def _new_memory(entry: Entry) -> dict[str, Any]:
-    return {"name": "", "entry": "", "keywords": [], "priority": 100, "weight": 100, "enabled": True, "id": entry.id}
-
-
+_NEW_MEMORY = {"name": "", "entry": "", "keywords": [], "priority": 100, "weight": 100, "enabled": True, "id": ""}
 AGNAI = Format(
     name="agnai-memory-book",
     short="agnai",
@@ -521,5 +517,5 @@ AGNAI = Format(
     read=_read_agnai,
     write=_AGNAI.write,
     begin=lambda name, description: {"kind": "memory", "name": name, "description": description, "entries": []},
-    add=appender(("entries",), _new_memory),
+    add=appender(("entries",), _NEW_MEMORY),
 )

@@ -1,5 +1,6 @@
 """`Format`; `Reader`, which collects entries, their values checked, each repair reported; `FieldTable`."""
 
+import copy
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -79,12 +80,12 @@ def written_id(value: object, place: str | int) -> str:
     return str(value if usable else place)
 
 
-def appender(path: TreePath, make: Callable[[Entry], dict[str, Any]]) -> Callable[[Any, Entry], TreePath]:
-    """A `Format.add` that appends to a list of entries at `path`; `make` creates the raw object."""
+def appender(path: TreePath, new: Mapping[str, Any]) -> Callable[[Any, Entry], TreePath]:
+    """A `Format.add` that appends a copy of the raw object `new`, with the entry's id if it has one, to a list."""
 
     def add(tree: Any, entry: Entry) -> TreePath:  # noqa: ANN401
         rows = at(tree, path)
-        rows.append(make(entry))
+        rows.append(copy.deepcopy({**new, **({"id": entry.id} if "id" in new else {})}))
         return (*path, len(rows) - 1)
 
     return add

@@ -156,13 +156,10 @@ def _is_lite_save(tree: Any) -> bool:  # noqa: ANN401
     return _is_story(tree) and ("savedsettings" in tree or "wisearchdepth" in tree or "wiinsertlocation" in tree)
 
 
-def _new_kobold_row(entry: Entry) -> dict[str, Any]:
-    return {
-        "key": "", "keysecondary": "", "keyanti": "", "content": "", "comment": "", "folder": None, "selective": False,
-        "constant": False, "probability": 100, "wigroup": "", "widisabled": False,
-    }  # fmt: skip
-
-
+_NEW_KOBOLD_ROW = {
+    "key": "", "keysecondary": "", "keyanti": "", "content": "", "comment": "", "folder": None, "selective": False,
+    "constant": False, "probability": 100, "wigroup": "", "widisabled": False,
+}  # fmt: skip
 KOBOLD_STORY_V2 = Format(
     name="koboldai-story-v2",
     claims=lambda tree: isinstance(tree, dict) and isinstance(tree.get("worldinfo_v2"), dict),
@@ -192,7 +189,7 @@ LITE = Format(
     read=lambda tree, reader: _read_rows(tree, (), reader, _LITE, {}),
     write=_LITE.write,
     begin=lambda name, description: [],
-    add=appender((), _new_kobold_row),
+    add=appender((), _NEW_KOBOLD_ROW),
 )
 
 
@@ -222,10 +219,7 @@ def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         reader.add(written_id(raw.get("id"), index), values, path, raw)
 
 
-def _new_ai_dungeon_row(entry: Entry) -> dict[str, Any]:
-    return {"keys": "", "value": "", "type": "", "title": "", "description": "", "useForCharacterCreation": False}
-
-
+_NEW_CARD = {"keys": "", "value": "", "type": "", "title": "", "description": "", "useForCharacterCreation": False}
 AI_DUNGEON = Format(
     name="ai-dungeon-world-info",
     short="ai-dungeon",
@@ -234,7 +228,7 @@ AI_DUNGEON = Format(
     read=_read,
     write=lambda raw, leaf, entry: _TABLES["value" in raw].write(raw, leaf, entry),
     begin=lambda name, description: [],
-    add=appender((), _new_ai_dungeon_row),
+    add=appender((), _NEW_CARD),
 )
 
 
@@ -358,12 +352,11 @@ def _begin(name: str, description: str) -> dict[str, Any]:
     return {"lorebookVersion": 6, "entries": [], "settings": {"orderByKeyLocations": False}, "categories": []}
 
 
-def _new_entry(entry: Entry) -> dict[str, Any]:
-    return {
-        "text": "", "contextConfig": dict(_CONFIG), "lastUpdatedAt": 0, "displayName": "", "id": entry.id, "keys": [],
-        "searchRange": 1000, "enabled": True, "forceActivation": False, "keyRelative": False,
-        "nonStoryActivatable": False, "category": "", "loreBiasGroups": [], "advancedConditions": [],
-    }  # fmt: skip
+_NEW_ENTRY = {
+    "text": "", "contextConfig": _CONFIG, "lastUpdatedAt": 0, "displayName": "", "id": "", "keys": [],
+    "searchRange": 1000, "enabled": True, "forceActivation": False, "keyRelative": False,
+    "nonStoryActivatable": False, "category": "", "loreBiasGroups": [], "advancedConditions": [],
+}  # fmt: skip
 
 
 def _format(name: str, mark: str, path: TreePath, short: str = "") -> Format:
@@ -375,7 +368,7 @@ def _format(name: str, mark: str, path: TreePath, short: str = "") -> Format:
         read=_reader(path),
         write=_TABLE.write,
         begin=_begin if short else None,
-        add=appender(("entries",), _new_entry) if short else None,
+        add=appender(("entries",), _NEW_ENTRY) if short else None,
     )
 
 
