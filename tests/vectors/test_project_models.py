@@ -15,7 +15,7 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from armarius import embedders
 from armarius.embedders.folder import ModelFolder
-from armarius.embedders.loaders import load_folder
+from armarius.embedders.loaders import load
 from armarius.embedders.preprocess import Tokens
 from armarius.errors import EmbeddingError
 from armarius.trust.settings import Config
@@ -69,7 +69,7 @@ def test_what_comes_to_lie_there_after_the_look_is_an_embedding_error(project, t
     # As if it had been looked at before it was put there.
     monkeypatch.setattr(ModelFolder, "_is_file", lambda self, path: path.name in FILES)
     with pytest.raises(EmbeddingError, match=rf"is broken: {name} (cannot be read|leads out of the project)"):
-        load_folder(folder)
+        load(folder)
 
 
 def test_a_folder_that_is_swapped_for_a_link_is_not_entered(project, tmp_path):
@@ -78,7 +78,7 @@ def test_a_folder_that_is_swapped_for_a_link_is_not_entered(project, tmp_path):
     model.rename(tmp_path / "elsewhere")
     model.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(EmbeddingError, match=r"incomplete|leads out of the project"):
-        load_folder(folder)
+        load(folder)
 
 
 @pytest.mark.parametrize("value", [-1, 0, 10**30])

@@ -186,7 +186,7 @@ def openai(
 
 
 def load(
-    path: str | Path,
+    path: str | Path | ModelFolder,
     *,
     query_prompt: str | None = None,
     document_prompt: str | None = None,
@@ -200,20 +200,7 @@ def load(
     Raises:
         EmbeddingError: As the chosen constructor.
     """
-    return load_folder(ModelFolder.open(path), query_prompt, document_prompt, threads)
-
-
-_DEFAULT_MAX_LENGTH = 512
-
-
-def load_folder(
-    folder: ModelFolder, query_prompt: str | None = None, document_prompt: str | None = None, threads: int | None = None
-) -> Embedder:
-    """Load the model in a folder; see `load`.
-
-    Raises:
-        EmbeddingError: Files are missing or broken, or the architecture is not supported.
-    """
+    folder = path if isinstance(path, ModelFolder) else ModelFolder.open(path)
     prompts = prompts_of(folder, query=query_prompt, document=document_prompt)
     if is_static(folder):
         return load_static(folder, prompts=prompts)
@@ -222,6 +209,9 @@ def load_folder(
         return _load_text2vec(folder, threads, prompts)
     is_bert = folder.json("config.json").get("model_type") in BERT_TYPES and folder.first("model.safetensors")
     return (load_bert if is_bert else load_onnx)(folder, _settings_of(folder, prompts), threads)
+
+
+_DEFAULT_MAX_LENGTH = 512
 
 
 def _load_text2vec(folder: ModelFolder, threads: int | None, prompts: EmbeddingPrompts) -> Embedder:
@@ -338,7 +328,7 @@ def _named(user: UserConfig, table: Mapping[str, Any]) -> Embedder | None:
 
 
 def _folder(folder: ModelFolder, table: Mapping[str, Any]) -> Embedder:
-    return load_folder(folder, table.get("query_prompt"), table.get("document_prompt"), table.get("threads"))
+    return load(folder, **{name: table.get(name) for name in _KEYS if name != "model"})
 
 
 def _server(server: Mapping[str, Any], table: Mapping[str, Any]) -> Embedder:
