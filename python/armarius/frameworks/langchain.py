@@ -179,24 +179,21 @@ class ArmariusRetriever(BaseRetriever):
         k: int | None = None,
         messages: Sequence[object] = (),
     ) -> list[Document]:
-        return self._found(query, k, messages)
+        hits = self.engine.retrieve(query, limit=self.k if k is None else k, messages=messages, **self.options)
+        return [
+            Document(escaped_excerpt(self.engine, hit, self.options), metadata=wire(hit), id=hit.reference)
+            for hit in hits
+        ]
 
     async def _aget_relevant_documents(
         self,
         query: str,
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,
-        k: int | None = None,
-        messages: Sequence[object] = (),
+        **options: Any,  # noqa: ANN401 - as above
     ) -> list[Document]:
-        return await asyncio.to_thread(self._found, query, k, messages)
-
-    def _found(self, query: str, k: int | None, messages: Sequence[object]) -> list[Document]:
-        hits = self.engine.retrieve(query, limit=self.k if k is None else k, messages=messages, **self.options)
-        return [
-            Document(escaped_excerpt(self.engine, hit, self.options), metadata=wire(hit), id=hit.reference)
-            for hit in hits
-        ]
+        search = self._get_relevant_documents
+        return await asyncio.to_thread(search, query, run_manager=run_manager.get_sync(), **options)
 
 
 class _Question(BaseModel):
