@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -250,18 +250,7 @@ def walk(
     limited = result.deeper and steps == max_depth
     return Subgraph(
         nodes=tuple(nodes.values()),
-        edges=tuple(
-            CodeEdge(
-                origin=nodes[edge.origin].name,
-                target=nodes[edge.target].name,
-                type=edge.kind,
-                path=edge.path,
-                line=edge.line,
-                sites=edge.sites,
-                resolution="exact" if edge.exact else "heuristic",
-            )
-            for edge in result.edges
-        ),
+        edges=tuple(_edge(edge, nodes) for edge in result.edges),
         direction=direction,
         depth=steps,
         truncated=result.truncated,
@@ -271,18 +260,13 @@ def walk(
 
 def _node(graph: _core.CodeGraph, number: int, prefix: str, depth: int) -> CodeNode:
     node = graph.node(number)
-    return CodeNode(
-        id=f"{prefix}:{node.name}",
-        name=node.name,
-        type=node.kind,
-        qualified=node.qualified,
-        path=node.path,
-        line=node.line,
-        header_line=node.header_line,
-        end_line=node.end_line,
-        depth=depth,
-        external=node.external,
-    )
+    place = (node.path, node.line, node.header_line, node.end_line)
+    return CodeNode(f"{prefix}:{node.name}", node.name, node.kind, node.qualified, *place, depth, node.external)
+
+
+def _edge(edge: _core.SymbolEdge, nodes: Mapping[int, CodeNode]) -> CodeEdge:
+    ends = (nodes[edge.origin].name, nodes[edge.target].name)
+    return CodeEdge(*ends, edge.kind, edge.path, edge.line, edge.sites, "exact" if edge.exact else "heuristic")
 
 
 _BACKWARD = {
