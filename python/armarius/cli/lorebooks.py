@@ -21,7 +21,14 @@ from armarius.headings.display import counted
 from armarius.io import write_atomic
 from armarius.io.folder import project_folder
 from armarius.lorebooks.book import EXPORTS, Book
-from armarius.lorebooks.importing import Importing, ImportReport, ManuscriptReport, import_manuscript, is_manuscript
+from armarius.lorebooks.importing import (
+    Importing,
+    ImportReport,
+    ManuscriptReport,
+    import_manuscript,
+    is_manuscript,
+    story_folder,
+)
 from armarius.lorebooks.project_books import FOLDER, Books, available_books
 from armarius.lorebooks.record import Change, Conflict, UnsupportedField
 
@@ -82,11 +89,8 @@ def _import(arguments: argparse.Namespace) -> int:
 
 
 def _story_folder(root: Path) -> str:
-    """The folder that holds every chapter of the project's main story; `chapters` where several do, or none."""
     with open_engine(root, watch=False) as engine:
-        paths = [file.path for file in engine.map() if file.kind == "chapter" and file.edition == "main"]
-    folders = {path.partition("/")[0] for path in paths}
-    return folders.pop() if len(folders) == 1 and all("/" in path for path in paths) else "chapters"
+        return story_folder(engine.map())
 
 
 def _one(importing: Importing, file: Path, arguments: argparse.Namespace) -> ImportReport:

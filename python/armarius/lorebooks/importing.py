@@ -19,6 +19,7 @@ from armarius.documents.decode import Undecodable
 from armarius.documents.document import make_document
 from armarius.documents.features import named
 from armarius.documents.markup import MARKUP
+from armarius.documents.project_map import MappedFile
 from armarius.documents.units import appended, chapter_number, volume_number
 from armarius.errors import BookError, UnknownId
 from armarius.io import folder_lock, read_file, write_atomic
@@ -378,6 +379,13 @@ class ManuscriptReport:
 def is_manuscript(path: Path) -> bool:
     """Whether a file is one, or would be if its format were read; a book in one text file is one."""
     return path.suffix.lower() in MANUSCRIPTS | PROSE_SUFFIXES | NOT_READ.keys() and not path.is_dir()
+
+
+def story_folder(files: Iterable[MappedFile]) -> str:
+    """The folder that holds every chapter of a project's main story; `chapters` where several do, or none."""
+    paths = [file.path for file in files if file.kind == "chapter" and file.edition == "main"]
+    folders = {path.partition("/")[0] for path in paths}
+    return folders.pop() if len(folders) == 1 and all("/" in path for path in paths) else "chapters"
 
 
 def import_manuscript(path: Path, root: Path, *, write: bool, into: str = "chapters") -> ManuscriptReport:

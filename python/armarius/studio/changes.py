@@ -22,7 +22,7 @@ from armarius.errors import ConfigError, ContractError, DescribedElsewhere, Unkn
 from armarius.io import folder_lock, write_atomic
 from armarius.io.toml import with_value
 from armarius.io.write import Step, changed_files
-from armarius.lorebooks.importing import import_manuscript, is_manuscript
+from armarius.lorebooks.importing import import_manuscript, is_manuscript, story_folder
 from armarius.prompt.profile import read_settings
 from armarius.studio.pages import STYLE_PAGES, Page, Refused, limits_in
 from armarius.text.unicode import fold
@@ -351,7 +351,8 @@ class Changes:
             path = Path(place) / name
             write_atomic(path, file.file.read())
             if root is not None and is_manuscript(path):
-                manuscript = import_manuscript(path, root, write=write, into=_story_folder(self._engine))
+                into = story_folder(self._engine.index.map.files.values())
+                manuscript = import_manuscript(path, root, write=write, into=into)
                 self._engine.refresh()
                 return "brought.html", {"manuscript": manuscript, "report": None, "name": name, "written": write}
             importing = self._engine.importing
@@ -438,8 +439,3 @@ def _merged(entity: Entity, other: Entity) -> dict[str, Any]:
     }
     now = {"aliases": entity.aliases, "description": entity.description, "attributes": {}, "facts": [*entity.facts]}
     return {name: value for name, value in merged.items() if value != now[name]}
-
-
-def _story_folder(engine: ContextEngine) -> str:
-    folders = {path.partition("/")[0] for path in engine.index.map.story()}
-    return folders.pop() if len(folders) == 1 and all("/" in path for path in engine.index.map.story()) else "chapters"
