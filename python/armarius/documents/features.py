@@ -352,7 +352,9 @@ def _votes(
     shape: _Shape,
 ) -> list[Vote]:
     is_prose = shape.prose >= PROSE
-    named = [*_of_the_name(stem, shape, is_prose), *_of_the_folders(folders, is_prose), *_of_front_matter(front_matter)]
+    is_counted = is_prose and bare_number(stem) is not None
+    named = [*_of_the_name(stem, shape, is_prose), *_of_the_folders(folders, is_counted)]
+    named += _of_front_matter(front_matter)
     if recorded is not None:
         if f".{recorded}" not in _DATA_SUFFIXES:
             return votes_of([Clue("data suffix", (recorded,), kind="tool")])
@@ -383,7 +385,7 @@ def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Clue]:
 
 
 @lru_cache(maxsize=256)
-def _of_the_folders(folders: Sequence[str], is_prose: bool) -> tuple[Clue, ...]:
+def _of_the_folders(folders: Sequence[str], is_counted: bool) -> tuple[Clue, ...]:
     for folder in folders:  # what is below such a folder is a form, whatever the nearer folders are called
         if any(kind == "template" for kind, _, _ in named(folder)):
             return (Clue("template folder", (folder,)),)
@@ -395,7 +397,7 @@ def _of_the_folders(folders: Sequence[str], is_prose: bool) -> tuple[Clue, ...]:
             clues.append(Clue("folder", (folder, word), near * max(0.6, share), kind))
         if kinds:
             near *= 0.45
-        elif is_prose and (volume_number(folder) is not None or chapter_number(folder) is not None):
+        elif is_counted and (volume_number(folder) is not None or chapter_number(folder) is not None):
             clues.append(Clue("volume folder", (folder,)))
     return tuple(clues)
 
