@@ -17,9 +17,10 @@ from benches.record import record, summary
 import armarius
 import armarius._core as _core
 from armarius.prompt import assembler as line
-from armarius.prompt.assembler import Assembler, Task
+from armarius.prompt.assembler import Assembler
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.profile import BudgetProfile
+from armarius.prompt.report.pack import Task
 from armarius.requests import AssembleRequest
 from armarius.testing import FakeFetcher
 from armarius.types import Candidate, FetchRequest

@@ -1,8 +1,9 @@
 """Short ways to say what the assembly tests say often."""
 
-from armarius.prompt.assembler import Assembler, Task
+from armarius.prompt.assembler import Assembler
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.profile import BudgetProfile
+from armarius.prompt.report.pack import Task
 from armarius.requests import AssembleRequest
 from armarius.testing import FakeFetcher, FixedCounter
 from armarius.types import Candidate, FetchRequest

@@ -11,10 +11,10 @@ from armarius.arguments import asked_last
 from armarius.deadline import Recent, SingleFlight, current, stage
 from armarius.engine.project import PATIENCE, Project, ProjectView
 from armarius.engine.questions import FollowUps, QueryRewriter
-from armarius.prompt.assembler import Assembler, Task
+from armarius.prompt.assembler import Assembler
 from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
 from armarius.prompt.render import PromptPlace, Region, located
-from armarius.prompt.report.pack import Pack, inspection
+from armarius.prompt.report.pack import Pack, Task, inspection
 from armarius.prompt.request import Resolver, read_request
 from armarius.requests import AssembleRequest, InspectRequest, InspectResult, RequestFields
 from armarius.types import LayerName

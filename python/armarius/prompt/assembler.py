@@ -1,10 +1,10 @@
 """The steps of a prompt in their order: fetch, admit, allocate, pack, render, report.
 
-`Task` is a resolved request. The assembler holds no text between calls.
+The assembler holds no text between calls.
 """
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from armarius.deadline import stage
 from armarius.errors import BudgetError, ContextWarning
@@ -14,45 +14,10 @@ from armarius.prompt.continuation import Continuation, Previous, still_valid
 from armarius.prompt.counter import CachedCounter, Counter, PrefixMemory, stable_hash
 from armarius.prompt.fetch import apply_pins, confirmed, dropped_pins, fetch_all
 from armarius.prompt.pack import pack
-from armarius.prompt.profile import BudgetProfile, LayerBudget
-from armarius.prompt.render import Texts
-from armarius.prompt.report.items import UNKNOWN, SourceCatalog
-from armarius.prompt.report.pack import Pack, account
+from armarius.prompt.report.pack import Pack, Task, account
 from armarius.prompt.shares import query_candidate, spoken
 from armarius.requests import AssembleRequest
-from armarius.types import Fetcher, FetchRequest, LayerName
-from armarius.validation import PositionEncoding
 from armarius.warnings import COUNTER_FAILED
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A request resolved: document read, cursor in code points, counter and profile chosen.
-
-    Attributes:
-        fetchers: Who is asked for candidates.
-        counter: Of the request's model, with its memory.
-        layers: Changes to the profile for this request only.
-        previous: The prompt that this one should continue.
-        warnings: Said before the fetchers were asked, such as an index that is behind.
-        stamps: Path to stamp of the project's files, as the fetchers see them.
-        texts: The text of each, the buffer in the place of the open one.
-        known: What names mean in them.
-        encoding: Of positions in the request, and so of those in the answer that travels.
-    """
-
-    request: AssembleRequest
-    fetch: FetchRequest
-    fetchers: tuple[Fetcher, ...]
-    counter: CachedCounter
-    profile: BudgetProfile
-    layers: Mapping[LayerName, LayerBudget] = field(default_factory=dict)
-    previous: Continuation | None = None
-    warnings: tuple[ContextWarning, ...] = ()
-    stamps: Mapping[str, str] = field(default_factory=dict)
-    texts: Texts = field(default=lambda _path: None, compare=False)
-    known: SourceCatalog = field(default=UNKNOWN, compare=False)
-    encoding: PositionEncoding = "code-point"
 
 
 class Assembler:
@@ -143,18 +108,7 @@ class _Line:
 
     def report(self, request: AssembleRequest, fitted: FittedPrompt) -> Pack:
         """The pack of a prompt."""
-        task = self.task
-        return account(
-            request,
-            fitted,
-            stamps=task.stamps,
-            extra=self.warnings,
-            unchanged=self.unchanged,
-            again=self.under,
-            texts=task.texts,
-            known=task.known,
-            encoding=task.encoding,
-        )
+        return account(self.task, request, fitted, extra=self.warnings, unchanged=self.unchanged, again=self.under)
 
     def under(self, budget: int) -> Pack:
         """The same candidates under another budget."""

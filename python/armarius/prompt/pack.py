@@ -90,31 +90,17 @@ def pack(
         BudgetError: What must be in does not fit, without any turn of the conversation either.
     """
     admitted, profile = limited(admitted, counter, profile, available, recipe)
+    offers = [offer for offer in admitted.offers if next(chain(offer.rows, offer.stretches), None) is not None]
+    share = max(profile.limit(available) * WINDOW_PERCENT // 100, profile.insisted_min(available)) if offers else None
+    most = window_most = share
     while True:
         try:
-            return _packed(admitted, counter, profile, available, previous, valid, language)
+            fitted = fit_demand(admitted, counter, profile, available, previous, valid, window_most)
         except BudgetError:
             if not turns_of(admitted):
                 raise
-            admitted = drop_older_turns(admitted)
-
-
-def _packed(
-    admitted: Admitted,
-    counter: CachedCounter,
-    profile: BudgetProfile,
-    available: int,
-    previous: Previous,
-    valid: Collection[str],
-    language: Language,
-) -> FittedPrompt:
-    offers = [offer for offer in admitted.offers if next(chain(offer.rows, offer.stretches), None) is not None]
-    most: int | None = None
-    if offers:
-        most = max(profile.limit(available) * WINDOW_PERCENT // 100, profile.insisted_min(available))
-    window_most = most
-    while True:
-        fitted = fit_demand(admitted, counter, profile, available, previous, valid, window_most)
+            admitted, most, window_most = drop_older_turns(admitted), share, share
+            continue
         for offer in offers:
             fitted = _filled(fitted, offer, previous, most, language)
         spare = profile.limit(available) - fitted.token_count

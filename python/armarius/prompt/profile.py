@@ -327,7 +327,6 @@ class ProfileStore:
 
 
 _DEFAULT_MODEL = "gpt-4o"
-_MOST = 86_400  # of seconds, and of assemblies at once
 _OF_LAYER = ("min", "max", "ratio")
 
 
@@ -358,17 +357,19 @@ def read_settings(config: Config) -> AssemblySettings:
     Raises:
         ConfigError: An unknown key or a value of the wrong kind; names file, table and key.
     """
-    project = _checked(config.table("project"), "project", dict.fromkeys(("id", *ABOUT), str))
-    assembly = _checked(
-        config.table("assembly"),
+    project = config.typed_table("project", dict.fromkeys(("id", *ABOUT), (str,)))
+    number = (int, float)
+    assembly = config.typed_table(
         "assembly",
-        {"model": str, "language": str, "fetch_timeout_s": float, "max_concurrent": int, "queue_timeout_s": float},
+        {
+            "model": (str,),
+            "language": (str,),
+            "fetch_timeout_s": number,
+            "max_concurrent": (int,),
+            "queue_timeout_s": number,
+        },
     )
-    budget = _checked(
-        config.table("budget"),
-        "budget",
-        {"tokens": int, "warn_percent": int, "trim_percent": int, "story": int, "layers": dict},
-    )
+    budget = config.table("budget", ("tokens", "warn_percent", "trim_percent", "story", "layers"))
     if (language := assembly.get("language")) is not None and language not in FRAMES:
         options = ", ".join(FRAMES)
         raise ConfigError(f"{CONFIG_NAME}: assembly.language must be one of {options}, got {language!r}")
@@ -377,9 +378,6 @@ def read_settings(config: Config) -> AssemblySettings:
         if not isinstance(task, str) or task_of(task) is None:
             options = ", ".join(get_args(TaskName))
             raise ConfigError(f"{CONFIG_NAME}: skills.{name} must be one of {options}, got {task!r}")
-    for name, value in assembly.items():
-        if not isinstance(value, str) and not 0 < value <= _MOST:
-            raise ConfigError(f"{CONFIG_NAME}: assembly.{name} must be > 0 and <= {_MOST:,}, got {value!r}")
     return AssemblySettings(project_id=project.get("id"), profile=_profile(budget), skills=skills, **assembly)
 
 
@@ -396,7 +394,9 @@ def _profile(budget: Mapping[str, Any]) -> BudgetProfile:
         raise ConfigError(f"{CONFIG_NAME}: budget.{error.message}") from None
 
 
-def _layers(layers: Mapping[str, Any]) -> dict[LayerName, LayerBudget]:
+def _layers(layers: object) -> dict[LayerName, LayerBudget]:
+    if not isinstance(layers, Mapping):
+        raise ConfigError(f"{CONFIG_NAME}: budget.layers must be a table, got {shown(layers)}")
     if unknown := sorted(layers.keys() - set(LAYERS)):
         raise ConfigError(f"{CONFIG_NAME}: unknown key budget.layers.{unknown[0]}; known: {', '.join(LAYERS)}")
     return {name: _layer(name, layers[name]) for name in LAYERS if name in layers}
@@ -415,13 +415,3 @@ def _layer(name: LayerName, table: object) -> LayerBudget:
     except BudgetError as error:  # begins with the key
         key = error.message.partition(" ")[0]
         raise ConfigError(f"{CONFIG_NAME}: budget: {error.message} (budget.layers.{name}.{key})") from None
-
-
-def _checked(table: Mapping[str, Any], name: str, kinds: Mapping[str, type]) -> dict[str, Any]:
-    if unknown := sorted(table.keys() - kinds.keys()):
-        raise ConfigError(f"{CONFIG_NAME}: unknown key {name}.{unknown[0]}; known: {', '.join(kinds)}")
-    for key, value in table.items():
-        accepted = (int, float) if kinds[key] is float else (kinds[key],)
-        if isinstance(value, bool) or not isinstance(value, accepted):
-            raise ConfigError(f"{CONFIG_NAME}: {name}.{key} must be of type {kinds[key].__name__}, got {value!r}")
-    return dict(table)

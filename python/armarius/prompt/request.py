@@ -19,12 +19,11 @@ from armarius.documents.units import SCENE
 from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation, message_of
 from armarius.headings import Language, Reason
 from armarius.index.source import LIVE
-from armarius.prompt.assembler import Task
 from armarius.prompt.continuation import Continuation
 from armarius.prompt.counter import CachedCounter, Counter
 from armarius.prompt.profile import AssemblySettings, LayerBudget, ProfileStore, layer_budgets
 from armarius.prompt.report.items import SourceCatalog
-from armarius.prompt.report.pack import Pack
+from armarius.prompt.report.pack import Pack, Task
 from armarius.requests import AssembleRequest, RequestFields
 from armarius.search.query.recipe import understand
 from armarius.text.tokens import TokenCounter

@@ -222,7 +222,7 @@ def rank(
     described = _described(corpus, core, analysis, read)
     groups = _groups(corpus, core, analysis, read, described)
     boost = _told(groups, summaries)
-    worded = _worded(corpus, also, bounds, summaries)
+    sure, weak, strange = _worded(corpus, also, bounds, summaries)
     near = meaning()
     query = _query(analysis, read, groups, bounds, quoted, near if not also else _NO_MEANING, told=boost)
     scores = core.score(query)
@@ -236,7 +236,9 @@ def rank(
     named = bool(quoted or corpus.outside.asked) or any(bounds.holds("chapter", number) for number in analysis.chapters)
     grounded = named or _is_grounded(groups, scores, len(core), boost)
     outcome, missing = _outcome(core, analysis, read, scores)
-    others, asked_also, strange = worded.counting(alone=not grounded)
+    if not grounded and not sure and weak:  # a strange one counts only where nothing else finds anything
+        sure, strange = weak, [pair for pair in strange if pair[0] not in {wording for _, wording, _ in weak}]
+    others = [scores for scores, _, _ in sure]
     own = scores
     if others:
         scores, grounded = _fused(core, scores, others), True
@@ -260,7 +262,7 @@ def rank(
         described,
         read,
         tuple(groups),
-        tuple(asked_also),
+        tuple([pair[1:] for pair in sure]),
         tuple(strange),
         told=boost,
         signs=READ if analysis.chapters and analysis.reads and "whole" in analysis.recipe.parts else signs(
@@ -278,26 +280,7 @@ def _words_first(core: CoreCorpus, analysis: Understanding, read: QueryWords) ->
     return replace(read, groups=tuple(group for group in read.groups if group.family != "synonym"), alternatives={})
 
 
-@dataclass(frozen=True, slots=True)
-class _Worded:
-    """Other wordings looked up: those that found something, those that look like questions about what is not there."""
-
-    sure: list[tuple[CorpusScores, str, CorpusQuery]]
-    weak: list[tuple[CorpusScores, str, CorpusQuery]]
-    strange: list[tuple[str, tuple[str, ...]]]
-
-    def counting(
-        self, *, alone: bool
-    ) -> tuple[list[CorpusScores], list[tuple[str, CorpusQuery]], list[tuple[str, tuple[str, ...]]]]:
-        """Scores that count, as the core was asked for each, and the wordings that count for nothing.
-
-        One that looks like a question about what is not there counts only where nothing else finds anything: `alone`.
-        """
-        sure, strange = self.sure, self.strange
-        if alone and not sure and self.weak:
-            wordings = {wording for _, wording, _ in self.weak}
-            sure, strange = self.weak, [pair for pair in strange if pair[0] not in wordings]
-        return [pair[0] for pair in sure], [pair[1:] for pair in sure], strange
+Wording = tuple[CorpusScores, str, CorpusQuery]
 
 
 def _worded(
@@ -305,8 +288,12 @@ def _worded(
     also: Sequence[tuple[Understanding, Mapping[str, float]]],
     bounds: Bounds,
     summaries: Tell | None,
-) -> _Worded:
-    core, result = corpus.core, _Worded([], [], [])
+) -> tuple[list[Wording], list[Wording], list[tuple[str, tuple[str, ...]]]]:
+    """Other wordings looked up: those that found something; of the strange ones those that found anything; the strange.
+
+    Strange is one that looks like a question about what is not there; with its words that occur nowhere.
+    """
+    core, sure, weak, strange = corpus.core, list[Wording](), list[Wording](), list[tuple[str, tuple[str, ...]]]()
     for wording, reached in also:
         read = question(wording, reached)
         groups = _groups(corpus, core, wording, read, _described(corpus, core, wording, read))
@@ -316,12 +303,12 @@ def _worded(
         how, missing = _outcome(core, wording, read, scores)
         grounded = _is_grounded(groups, scores, len(core), boost)
         if how == "found" and grounded:
-            result.sure.append((scores, wording.query, query))
+            sure.append((scores, wording.query, query))
             continue
-        result.strange.append((wording.query, missing))
+        strange.append((wording.query, missing))
         if grounded:
-            result.weak.append((scores, wording.query, query))
-    return result
+            weak.append((scores, wording.query, query))
+    return sure, weak, strange
 
 
 def _fused(core: CoreCorpus, own: CorpusScores, others: list[CorpusScores]) -> CorpusScores:

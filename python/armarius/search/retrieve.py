@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain, pairwise
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex import Codex
@@ -229,25 +229,6 @@ def find(
     needs the people named in them: for a prompt, which takes paragraphs. The order and the hits are a third of the
     cost.
     """
-    result = _find(corpus, query, recipe, limit, chapter, also, known, sources, listed=listed)
-    if corpus.wider is None or result.ranked.outcome == "found" or result.ranked.stated:
-        return result
-    wider = _find(corpus.wider(), query, recipe, limit, chapter, also, known, sources, listed=listed)
-    return wider if wider.ranked.outcome == "found" else result
-
-
-def _find(
-    corpus: Corpus,
-    query: str,
-    recipe: Recipe,
-    limit: int,
-    chapter: int | None,
-    also: Sequence[str],
-    graph: GraphEntities,
-    sources: Sources,
-    *,
-    listed: bool,
-) -> PassageResult:
     laps = [("", time.perf_counter())]  # each stage with its end
     asking = None
     if sources.vectors is not None:
@@ -255,11 +236,11 @@ def _find(
     question = _understood(corpus, query, chapter, recipe)
     bounds = _narrowed(corpus, question, chapter)
     laps.append(("understand", time.perf_counter()))
-    people = _people(corpus, question, chapter, graph)
+    people = _people(corpus, question, chapter, known)
     wordings = [_understood(corpus, wording, chapter) for wording in also]
-    others = [(wording, _related(_people(corpus, wording, chapter, graph))) for wording in wordings]
+    others = [(wording, _related(_people(corpus, wording, chapter, known))) for wording in wordings]
     laps.append(("people", time.perf_counter()))
-    warnings = list(graph.warnings)
+    warnings = list(known.warnings)
     quotes = [quoted(corpus, phrase) for phrase in question.phrases]
     places = [(*place, rarity(len(quote), len(corpus.core))) for quote in quotes for place in quote]
     places += [(*place, 1.0) for place in numbered(corpus, question)]
@@ -319,14 +300,19 @@ def _find(
             *_strange(ranked),
             *_outside(corpus, question),
             *_withheld(corpus.whole, ranked, bounds.as_of),
-            *([Omission("graph", "retrieved", "kg:related", "source failed", graph.failure)] if graph.failure else ()),
+            *([Omission("graph", "retrieved", "kg:related", "source failed", known.failure)] if known.failure else ()),
         ),
         warnings=(*warnings, *unknown),
         also=tuple(also),
         stages={stage: (end - begin) * 1000 for (_, begin), (stage, end) in pairwise(laps)},
         confidence=sure if outcome in ("found", "weak") else 0.0,
     )
-    return PassageResult(retrieval, people, ranked, ordered, graph, corpus)
+    result = PassageResult(retrieval, people, ranked, ordered, known, corpus)
+    if corpus.wider is None or ranked.outcome == "found" or ranked.stated:
+        return result
+    again: dict[str, Any] = {"limit": limit, "chapter": chapter, "also": also, "known": known, "sources": sources}
+    wider = find(corpus.wider(), query, recipe, **again, listed=listed)
+    return wider if wider.ranked.outcome == "found" else result
 
 
 def _summaries(corpus: Corpus, sources: Sources, warnings: list[ContextWarning]) -> Tell | None:

@@ -14,8 +14,8 @@ from armarius.headings import DEFAULT_LANGUAGE, Reason, say
 from armarius.prompt.admit import QUERY_SOURCE
 from armarius.prompt.allocate import FittedPrompt, is_window
 from armarius.prompt.continuation import OF_REQUEST, Continuation, Previous
-from armarius.prompt.counter import PrefixReport, common_prefix, layer_at, stable_hash
-from armarius.prompt.profile import BudgetProfile
+from armarius.prompt.counter import CachedCounter, PrefixReport, common_prefix, layer_at, stable_hash
+from armarius.prompt.profile import BudgetProfile, LayerBudget
 from armarius.prompt.render import (
     Difference,
     PromptPlace,
@@ -28,6 +28,7 @@ from armarius.prompt.render import (
     shown_span,
 )
 from armarius.prompt.report.items import (
+    UNKNOWN,
     Account,
     Considered,
     Explanation,
@@ -48,7 +49,7 @@ from armarius.requests import (
     LayerResults,
     ShownPlace,
 )
-from armarius.types import LAYERS, STORY, Candidate, LayerName
+from armarius.types import LAYERS, STORY, Candidate, Fetcher, FetchRequest, LayerName
 from armarius.validation import PositionEncoding, near, shown, suggestion, units
 from armarius.validation import text as strict_text
 from armarius.warnings import (
@@ -418,34 +419,58 @@ class Pack:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A request resolved: document read, cursor in code points, counter and profile chosen.
+
+    Attributes:
+        fetchers: Who is asked for candidates.
+        counter: Of the request's model, with its memory.
+        layers: Changes to the profile for this request only.
+        previous: The prompt that this one should continue.
+        warnings: Said before the fetchers were asked, such as an index that is behind.
+        stamps: Path to stamp of the project's files, as the fetchers see them.
+        texts: The text of each, the buffer in the place of the open one.
+        known: What names mean in them.
+        encoding: Of positions in the request, and so of those in the answer that travels.
+    """
+
+    request: AssembleRequest
+    fetch: FetchRequest
+    fetchers: tuple[Fetcher, ...]
+    counter: CachedCounter
+    profile: BudgetProfile
+    layers: Mapping[LayerName, LayerBudget] = field(default_factory=dict)
+    previous: Continuation | None = None
+    warnings: tuple[ContextWarning, ...] = ()
+    stamps: Mapping[str, str] = field(default_factory=dict)
+    texts: Texts = field(default=lambda _path: None, compare=False)
+    known: SourceCatalog = field(default=UNKNOWN, compare=False)
+    encoding: PositionEncoding = "code-point"
+
+
 def account(
+    task: Task,
     request: AssembleRequest,
     fitted: FittedPrompt,
     *,
-    stamps: Mapping[str, str],
     extra: Sequence[ContextWarning],
     unchanged: bool,
     again: Callable[[int], Pack],
-    texts: Texts,
-    known: SourceCatalog,
-    encoding: PositionEncoding,
 ) -> Pack:
     """The pack of a fitted prompt.
 
     Args:
-        request: As resolved.
+        task: What it was made for.
+        request: As resolved, with the budget of the prompt.
         fitted: The prompt.
-        stamps: Of the project's files.
         extra: Warnings of the request as a whole.
         unchanged: Whether the stable prefix is that of the request before.
         again: The same under another budget.
-        texts: What the items were read from.
-        known: What names mean there.
-        encoding: Of the positions that travel.
 
     Cost: linear in what went in; nothing is counted but the layers. What stayed out is listed when it is asked for.
     """
-    demand, language = fitted.demand, request.language or DEFAULT_LANGUAGE
+    demand, language, stamps = fitted.demand, request.language or DEFAULT_LANGUAGE, task.stamps
     available = demand.available
     contents = fitted.rendered.contents
     placed = fitted.items
@@ -453,7 +478,9 @@ def account(
     messages = _warnings(request, fitted, tokens)
     shaped = [item for item in placed if item.form != "full"]
     everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in messages[layer]]
-    everything += _capacity(demand.profile, fitted, available, lambda: Account(fitted, texts, known, language))
+    everything += _capacity(
+        demand.profile, fitted, available, lambda: Account(fitted, task.texts, task.known, language)
+    )
     trimmed = {item.candidate.layer for item in shaped} | {entry.layer for entry, _ in fitted.omitted}
     sources: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
     drawn_on: dict[str, None] = {}
@@ -482,7 +509,7 @@ def account(
         capacity_percent=round(100 * fitted.token_count / available, 1),
         layers=LayerResults(**layers),
         confidence=fitted.admitted.confidence,
-        shown=_shown(fitted, texts, encoding) if tells_places else None,
+        shown=_shown(fitted, task.texts, task.encoding) if tells_places else None,
     )
 
     return Pack(
@@ -496,8 +523,8 @@ def account(
         stamps={path: stamps[path] for path in drawn_on if path in stamps},
         _fitted=fitted,
         _again=again,
-        _texts=texts,
-        _known=known,
+        _texts=task.texts,
+        _known=task.known,
     )
 
 
