@@ -125,11 +125,8 @@ def _entities(arguments: argparse.Namespace) -> int:
         note(_NONE)
     if entities.rejected:
         show(Text("no entities:"))
-        show(
-            rich_table(
-                ("", "", ""), [(item.name, f"{item.path}:{item.line}", item.reason) for item in entities.rejected]
-            )
-        )
+        headings = [(item.name, f"{item.path}:{item.line}", item.reason) for item in entities.rejected]
+        show(rich_table(("", "", ""), headings))
     return 0
 
 
@@ -159,23 +156,17 @@ def _propose(arguments: argparse.Namespace) -> int:
         show_json({"names": [plain(name) for name in names]})
     elif target is None and names:
         columns = ("name", "kind", "count", "first", "aliases", "reason", *(("described",) if marked else ()))
-        rows = [
-            (
-                name.name,
-                name.kind,
-                str(name.count),
-                place,
-                ", ".join(name.aliases),
-                name.reason,
-                "yes" if name.known else "no",
-            )
-            for name, place in zip(names, places, strict=True)
-        ]
+        rows = map(_row, names, places)
         show(rich_table(columns, [row[: len(columns)] for row in rows]))
     if not (new if target is not None else names) and not arguments.json:
         which = "" if marked and target is None else " that nobody has described"
         note(f"armarius: no name{which} is written {least} times or more")
     return 0
+
+
+def _row(name: ProposedName, place: str) -> tuple[str, ...]:
+    described = "yes" if name.known else "no"
+    return name.name, name.kind, str(name.count), place, ", ".join(name.aliases), name.reason, described
 
 
 def _target(root: Path, path: str) -> Path:

@@ -56,6 +56,7 @@ from armarius.documents.markup import MARKUP
 from armarius.documents.project_map import ProjectMap, doubts_of
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import front_matter_faults
+from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ArmariusError, ConfigError, ContractError, GraphError
 from armarius.graph.entity_cache import read_graph_options
@@ -87,9 +88,13 @@ def _doctor(arguments: argparse.Namespace) -> int:
         return _examined(index, trust, str(arguments.path), as_json=arguments.json)
 
 
+def _opened_engine(arguments: argparse.Namespace) -> ContextEngine:
+    return open_engine(arguments.path, watch=False, index_dir=arguments.index_dir, with_=arguments.series)
+
+
 def _move_records(arguments: argparse.Namespace) -> None:
     """Write what records say otherwise than pages into the pages, where they can say it."""
-    with open_engine(arguments.path, watch=False, index_dir=arguments.index_dir, with_=arguments.series) as engine:
+    with _opened_engine(arguments) as engine:
         for entity in engine.codex.list():
             for claim in entity.overruled:
                 if claim.origin.path == AUTHORED_FILE:
@@ -178,8 +183,7 @@ def _map(arguments: argparse.Namespace) -> int:
     for pattern, sign, kind in settings:
         if not (pattern and sign and kind):
             raise ContractError(f"--set takes GLOB=KIND, as in 'reviews/**=review', got {pattern + sign + kind!r}")
-    options = {"index_dir": arguments.index_dir, "with_": arguments.series}
-    with open_engine(arguments.path, watch=False, **options) as engine:
+    with _opened_engine(arguments) as engine:
         for pattern, _, kind in settings:
             engine.set_kind(pattern.strip(), kind.strip())
         result = engine.map()
@@ -206,8 +210,7 @@ def _file(path: str) -> str:
     example="novel/ --reply answer.txt",
 )  # fmt: skip
 def _summaries(arguments: argparse.Namespace) -> int:
-    options = {"index_dir": arguments.index_dir, "with_": arguments.series}
-    with open_engine(arguments.path, watch=False, **options) as engine:
+    with _opened_engine(arguments) as engine:
         if arguments.json:
             from armarius.verbs import verb
 
@@ -242,10 +245,9 @@ def _reply(name: str) -> str:
     example="novel/ --reply answer.txt --apply",
 )  # fmt: skip
 def _understand(arguments: argparse.Namespace) -> int:
-    options = {"index_dir": arguments.index_dir, "with_": arguments.series}
     if arguments.apply and not arguments.reply:
         raise ContractError("--apply needs --reply")
-    with open_engine(arguments.path, watch=False, **options) as engine:
+    with _opened_engine(arguments) as engine:
         request = engine.understanding_request()
         if not arguments.reply:
             values = {"text": request.text, "tokens": request.tokens, "hash": request.hash}
@@ -297,10 +299,8 @@ def unimported_books(root: Path, config: Config) -> list[UnimportedBook]:
             book = doors.read_book(data, name=Path(file.path).name)
         except (ArmariusError, OSError, ValueError):  # a picture, a package file: nothing of ours
             continue
-        in_picture = (
-            not file.path.lower().endswith(".json") and book.extracted_entities().entities
-        )  # JSON is read where it lies
-        if book.entries or in_picture:
+        is_json = file.path.lower().endswith(".json")  # a card in JSON is read where it lies
+        if book.entries or (not is_json and book.extracted_entities().entities):
             books.append(UnimportedBook(file.path.replace("\\", "/"), book.format, len(book.entries)))
     return books
 

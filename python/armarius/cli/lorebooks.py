@@ -127,22 +127,21 @@ def _lines(name: str, report: ImportReport) -> list[str]:
         lines += [f"    {source} —{type_}→ {target}" for source, target, type_ in report.said.relations[:_SHOWN]]
     if report.shared:
         lines.append(f"  names that several have ({len(report.shared)}):")
-        lines += [f"    {name}" for name in report.shared[:_SHOWN]]
-        if len(report.shared) > _SHOWN:
-            lines.append(f"    … {len(report.shared) - _SHOWN} more, all with --json")
+        lines += _first([f"    {name}" for name in report.shared], "    … {} more, all with --json")
     if report.entities:
         lines.append(f"  could be entities: {', '.join(entity.name for entity in report.entities[:_SHOWN])}")
     return lines
 
 
+def _first(lines: list[str], more: str) -> list[str]:
+    """The first lines, and how many more there are."""
+    return lines if len(lines) <= _SHOWN else [*lines[:_SHOWN], more.format(len(lines) - _SHOWN)]
+
+
 def _entries(book: Book) -> list[str]:
-    lines = []
-    for entry in book.entries[:_SHOWN]:
-        keys = ", ".join(key.text for key in entry.match.keys[:6]) or "no keys"
-        lines.append(f"  · {entry.name or entry.id}: {keys}")
-    if len(book) > _SHOWN:
-        lines.append(f"  · … {len(book) - _SHOWN} more")
-    return lines
+    keys = (", ".join(key.text for key in entry.match.keys[:6]) or "no keys" for entry in book)
+    lines = [f"  · {entry.name or entry.id}: {text}" for entry, text in zip(book, keys, strict=True)]
+    return _first(lines, "  · … {} more")
 
 
 def _rules(report: ImportReport) -> list[str]:
@@ -158,13 +157,12 @@ def _rules(report: ImportReport) -> list[str]:
 def _manuscript_lines(report: ManuscriptReport) -> list[str]:
     number = sum(not item.path.startswith("notes/") for item in report.chapters)
     lines = [f"{report.file}: a manuscript, {counted(number, 'chapter')}"]
-    for item in report.chapters[:_SHOWN]:
-        state = {"new": "", "same": " (there already)", "other": " (another text is there; left as it is)"}[item.state]
-        lines.append(
-            f"  · {item.path}: {item.title or 'before the first heading'}, {len(item.text):,} characters{state}"
-        )
-    if len(report.chapters) > _SHOWN:
-        lines.append(f"  · … {len(report.chapters) - _SHOWN} more")
+    states = {"new": "", "same": " (there already)", "other": " (another text is there; left as it is)"}
+    rows = []
+    for item in report.chapters:
+        title = item.title or "before the first heading"
+        rows.append(f"  · {item.path}: {title}, {len(item.text):,} characters{states[item.state]}")
+    lines += _first(rows, "  · … {} more")
     if report.kept:
         lines.append(f"  the file itself is kept as {report.kept}")
     return lines
@@ -249,10 +247,8 @@ def _update_lines(report: ImportReport) -> list[str]:
     unchanged = len(report.book) - len(of["new"]) - len(changed)
     counts = f"{len(of['new'])} new, {len(changed)} changed, {len(of['gone'])} gone, {unchanged} unchanged"
     lines = [f"  {counted(len(report.book), 'entry', 'entries')} now: {counts}"]
-    lines += [f"  {_line(row)}" for row in report.changes[:_SHOWN]]
-    if len(report.changes) > _SHOWN:
-        lines.append(f"  … {counted(len(report.changes) - _SHOWN, 'more change')}, all with --json")
-    return lines
+    more = counted(len(report.changes) - _SHOWN, "more change")
+    return lines + _first([f"  {_line(row)}" for row in report.changes], f"  … {more}, all with --json")
 
 
 def _line(row: Change) -> str:

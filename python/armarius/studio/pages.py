@@ -486,15 +486,9 @@ class ProjectPages:
         """A lorebook: keys, order and level of its entries; which of them a text makes active, and why."""
         book, text = self._engine.books[query["id"]], str(query.get("text") or "")
         result = self._engine.active(text=text, books=[book.id]) if text else None
-        reasons = (
-            {}
-            if result is None
-            else {
-                item.entry.id: (kind, say(item.reason, query["language"]))
-                for kind, these in (("left", result.left), ("active", result))
-                for item in these
-            }
-        )
+        rows = () if result is None else (("left", result.left), ("active", result.active))
+        language = query["language"]
+        reasons = {item.entry.id: (kind, say(item.reason, language)) for kind, these in rows for item in these}
         return "book.html", {"book": book, "text": text, "reasons": reasons, "levels": CONTEXT_LEVELS}
 
     def _names(self) -> dict[str, str]:

@@ -21,35 +21,12 @@ from armarius.graph import MAX_DEPTH, Graph, GraphStore, from_bytes, to_bytes
 from armarius.testing.fakes import FakeGraph
 
 HOSTILE_TEXTS = (
-    "宝玉",
-    "Ann-Marie O’Neil",
-    "o'brien",
-    '"quoted"',
-    "back\\slash",
-    "\\' OR 1=1",
-    "trailing\\",
-    "`tick`",
-    "100%",
-    "%27",
-    "two\nlines",
-    "tab\there",
-    "carriage\r\nreturn",
-    "nul\x00byte",
-    "bell\x07 and \x7f",
-    "}) DETACH DELETE n //",
-    "x' DETACH DELETE n //",
-    "'}) CREATE (m:Entity {id: 'evil'}) //",
-    "/* comment */ -- comment",
-    "$param {brace} [bracket] (round) <angle>",
-    "'; DROP TABLE entities; --",
-    "👩‍👩‍👧‍👦",
-    "e\u0301 is not \u00e9",
-    "a\u200bz\u202ea\u2028z\ufeffz",
-    "|pipe|",
-    "-->",
-    "名" * 3_000,
-    "'" * 3_000,
-)
+    "宝玉", "Ann-Marie O’Neil", "o'brien", '"quoted"', "back\\slash", "\\' OR 1=1", "trailing\\", "`tick`", "100%",
+    "%27", "two\nlines", "tab\there", "carriage\r\nreturn", "nul\x00byte", "bell\x07 and \x7f", "}) DETACH DELETE n //",
+    "x' DETACH DELETE n //", "'}) CREATE (m:Entity {id: 'evil'}) //", "/* comment */ -- comment",
+    "$param {brace} [bracket] (round) <angle>", "'; DROP TABLE entities; --", "👩‍👩‍👧‍👦", "e\u0301 is not \u00e9",
+    "a\u200bz\u202ea\u2028z\ufeffz", "|pipe|", "-->", "名" * 3_000, "'" * 3_000,
+)  # fmt: skip
 """Texts that have broken stores (query syntax, control characters), used as ids, names, types and descriptions."""
 
 

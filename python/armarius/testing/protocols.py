@@ -21,7 +21,7 @@ pytest calls the fixtures anew for each test.
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -212,6 +212,11 @@ def sound(_: Block) -> str:
     return ""
 
 
+def fail(_: object) -> NoReturn:
+    """A change that cannot be made."""
+    raise LookupError("no")
+
+
 class AuthoredConformance:
     """Inherit; give a fixture `open_authored`, and `configure` and `declare`."""
 
@@ -261,9 +266,6 @@ class AuthoredConformance:
             list(pool.map(lambda _: open_authored().change_config(add), range(12)))
         authored = open_authored()
         assert len(authored.config().kinds) == 12
-
-        def fail(_: str) -> str:
-            raise LookupError("no")
 
         with pytest.raises(LookupError, match="no"):
             authored.change_config(fail)
@@ -393,10 +395,6 @@ class AuthoredConformance:
     def test_a_change_of_the_profile_that_fails_leaves_it(self, authored: Authored) -> None:
         """And its exception is passed on."""
         authored.change_profile(lambda _: {"version": 1})
-
-        def fail(_: Mapping[str, Any] | None) -> Mapping[str, Any]:
-            raise LookupError("no")
-
         with pytest.raises(LookupError, match="no"):
             authored.change_profile(fail)
         assert authored.profile() == {"version": 1}

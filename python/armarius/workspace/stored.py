@@ -235,11 +235,7 @@ class StoredAuthored:
 
     def change_config(self, change: Callable[[str], str]) -> None:
         """See `Authored`."""
-
-        def rewritten(data: bytes | None) -> bytes:
-            return change(_config_text(data)).encode()
-
-        self._files.rewrite(CONFIG_NAME, rewritten)
+        self._files.rewrite(CONFIG_NAME, lambda data: change(_config_text(data)).encode())
 
     def declared(self) -> CodexFile:
         """See `Authored`."""
@@ -283,14 +279,13 @@ class _StoredRecords(RecordText):
         return (row.born, row.authored)
 
     def _text(self) -> str | None:
-        data = self._files.text(self.name)
-        return None if data is None else text_of_records(self.name, data)
+        return self._text_of(self._files.text(self.name))
 
     def _rewrite(self, change: Callable[[str], str]) -> None:
-        def rewritten(data: bytes | None) -> bytes:
-            return change("" if data is None else text_of_records(self.name, data)).encode()
+        self._files.rewrite(self.name, lambda data: change(self._text_of(data) or "").encode())
 
-        self._files.rewrite(self.name, rewritten)
+    def _text_of(self, data: bytes | None) -> str | None:
+        return None if data is None else text_of_records(self.name, data)
 
 
 def _config_text(data: bytes | None) -> str:

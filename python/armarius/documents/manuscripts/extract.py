@@ -45,12 +45,9 @@ def extract(path: str, data: bytes, *, limit: int) -> str:
 
 def _read(suffix: str, data: bytes, name: str, made: Markdown) -> None:
     """Add the text of a manuscript to `made`."""
-    if suffix == ".docx":
-        read_docx(Archive(data, name), made)
-    elif suffix == ".odt":
-        read_odt(Archive(data, name), made)
-    elif suffix == ".epub":
-        read_epub(Archive(data, name), made)
+    archived = {".docx": read_docx, ".odt": read_odt, ".epub": read_epub}
+    if suffix in archived:
+        archived[suffix](Archive(data, name), made)
     elif suffix == ".rtf":
         read_rtf(data, made)
     elif suffix == ".fountain":

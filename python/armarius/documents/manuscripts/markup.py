@@ -1,6 +1,7 @@
 """Markdown from paragraphs, headings and notes; XML and HTML readers."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,11 +102,9 @@ def parse_html(data: bytes, name: str) -> Any:  # noqa: ANN401
     declared = b"charset" in data[:2048].lower() or data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"))
     encoding = None
     if not declared:
-        try:
+        with suppress(UnicodeDecodeError):
             data.decode("utf-8")
             encoding = "utf-8"
-        except UnicodeDecodeError:
-            encoding = None
     parser = etree.HTMLParser(
         no_network=True, huge_tree=False, remove_comments=True, remove_pis=True, encoding=encoding
     )
