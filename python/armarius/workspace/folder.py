@@ -205,22 +205,10 @@ class LocalShelf:
     """
 
     def __init__(
-        self,
-        root: str | PathLike[str] | None,
-        *,
-        memory: str | int = "1 GiB",
-        most: int = 64,
-        watch: bool = True,
-        wait: bool = True,
-        index_dir: str | PathLike[str] | None = None,
-        progress: Callable[[str, Progress], None] | None = None,
-        embedder: "doors.AnyEmbedder | None" = None,
-        rerank: Reranker | Reranking | None = None,
-        reword: "doors.Model | doors.Reworder | None" = None,
-        trusted: bool | None = None,
-        max_concurrent: int | None = None,
-        max_waiting: int = 16,
-    ) -> None:
+        self, root: str | PathLike[str] | None, *, memory: str | int, most: int, watch: bool, wait: bool,
+        index_dir: str | PathLike[str] | None, progress: Callable[[str, Progress], None] | None,
+        embedder: "doors.AnyEmbedder | None", max_concurrent: int | None, max_waiting: int, **models: Any,  # noqa: ANN401
+    ) -> None:  # fmt: skip
         self._scratch = ExitStack()  # of projects in memory
         self.in_memory = root is None
         if root is None:
@@ -232,12 +220,7 @@ class LocalShelf:
         if index_dir is not None and (problem := no_path(index_dir)):
             raise ProjectError(f"index_dir: {problem}")
         self._index_dir = None if index_dir is None else Path(index_dir)
-        self._given: dict[str, Any] = {
-            "embedder": None if embedder is None else doors.as_embedder(embedder),
-            "rerank": rerank,
-            "reword": reword,
-            "trusted": trusted,
-        }
+        self._given = {"embedder": None if embedder is None else doors.as_embedder(embedder), **models}
         self._new = partial(_State, self.root, bytes_in(memory), whole("most", most, least=1), watch=watch)
         state = self._new()
         self._made = PerProcess(state)

@@ -341,21 +341,10 @@ class Shelf:
     """
 
     def __init__(
-        self,
-        dsn: str,
-        *,
-        memory: str | int = "1 GiB",
-        connections: int = 4,
-        schema: str = "armarius",
-        wait_s: float = 5.0,
-        stale_s: float = 300.0,
-        quota: Quota | None = None,
-        embedder: AnyEmbedder | None = None,
-        rerank: Reranker | Reranking | None = None,
-        reword: Model | Reworder | None = None,
-        max_concurrent: int | None = None,
-        max_waiting: int = 16,
-    ) -> None:
+        self, dsn: str, *, memory: str | int, connections: int, schema: str, wait_s: float, stale_s: float,
+        quota: Quota | None, embedder: AnyEmbedder | None, rerank: Reranker | Reranking | None,
+        reword: Model | Reworder | None, max_concurrent: int | None, max_waiting: int,
+    ) -> None:  # fmt: skip
         self.schema = schema_name(schema)
         self.pool = Pool(dsn, size=connections, wait_s=wait_s)
         self.counters, self.turns = Counters(), Turns(max_concurrent, max_waiting)
