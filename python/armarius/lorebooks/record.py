@@ -22,6 +22,7 @@ from armarius.validation import near, shown, suggestion
 
 KeyKind = Literal["plain", "regex", "wildcard"]
 How = Literal["any", "all", "none", "not_all"]
+Unit = Literal["messages", "characters", "actions", "tokens"]
 Boundary = Literal["auto", "word", "substring"]
 Slot = Literal[
     "before", "after", "note_top", "note_bottom", "at_depth", "examples_before", "examples_after", "outlet", "key"
@@ -81,7 +82,7 @@ class Range:
     """How far back the text is searched; 0 finds nothing where the unit is messages."""
 
     count: int
-    unit: Literal["messages", "characters", "actions", "tokens"] = "messages"
+    unit: Unit = "messages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,16 +317,12 @@ class Entry:
         return {**plain, "keys": [{"text": key.text, "kind": key.kind} for key in self.match.keys]}
 
 
-def _leaves() -> tuple[str, ...]:
-    parts = {
-        "match": Matching, "wake": Recursion, "chance": Probability, "timing": Timing, "share": Priority,
-        "place": Place, "scope": Scope,
-    }  # fmt: skip
-    plain = ("name", "text", "level", "entity", "folder", "type")
-    return plain + tuple(f"{part}.{leaf}" for part, made in parts.items() for leaf in made.__slots__)  # type: ignore[attr-defined]
-
-
-LEAVES: tuple[str, ...] = _leaves()
+PARTS: Final = ("match", "wake", "chance", "timing", "share", "place", "scope")
+"""The parts of an entry."""
+LEAVES: Final[tuple[str, ...]] = (
+    *("name", "text", "level", "entity", "folder", "type"),
+    *(f"{part}.{leaf}" for part in PARTS for leaf in getattr(Entry(""), part).__slots__),
+)
 """Every field that says something, dotted: what an edit may change and an export must express."""
 
 
@@ -411,13 +408,11 @@ def from_json(leaf: str, value: Any) -> Any:  # noqa: ANN401
         KeyError, TypeError, ValueError: The data are invalid.
     """
     if leaf == "match.keys":
-        return tuple(Key(str(key["text"]), _one_of(key["kind"], ("plain", "regex", "wildcard"))) for key in value)
+        return tuple(Key(str(key["text"]), _one_of(key["kind"], KeyKind)) for key in value)
     if leaf == "match.require":
-        hows = ("any", "all", "none", "not_all")
-        return tuple(Condition(_one_of(row["how"], hows), from_json("match.keys", row["keys"])) for row in value)
+        return tuple(Condition(_one_of(row["how"], How), from_json("match.keys", row["keys"])) for row in value)
     if leaf == "match.range" and value is not None:
-        units = ("messages", "characters", "actions", "tokens")
-        return Range(int(value["count"]), _one_of(value["unit"], units))
+        return Range(int(value["count"]), _one_of(value["unit"], Unit))
     if leaf in _TUPLES:
         return None if value is None else tuple(str(item) for item in value)
     default = value_of(Entry(""), leaf)
@@ -430,7 +425,8 @@ def from_json(leaf: str, value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def _one_of(value: Any, options: tuple[str, ...]) -> Any:  # noqa: ANN401
+def _one_of(value: Any, kind: Any) -> Any:  # noqa: ANN401 - a Literal
+    options = get_args(kind)
     if value not in options:
         raise ValueError(f"expected one of {', '.join(options)}")
     return value

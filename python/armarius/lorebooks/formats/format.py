@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 from armarius.arguments import ProfileName
 from armarius.headings.display import Reason
 from armarius.lorebooks.record import (
+    PARTS,
     Condition,
     Entry,
     EntrySource,
@@ -317,7 +318,6 @@ class Format:
 UNSAID: Final = object()
 """What the `save` of a field gives for a value that the format cannot say."""
 _BASE: Final = Entry("")
-_PARTS: Final = ("match", "wake", "chance", "timing", "share", "place", "scope")
 
 
 class FieldRow(NamedTuple):
@@ -354,7 +354,7 @@ class FieldTable:
     ) -> None:
         self.names = frozenset(name.partition(".")[0] for row in rows for name in row.names)
         self._by_leaf: dict[str, list[FieldRow]] = {}
-        readers: dict[str, list[Any]] = {part: [] for part in ("", *_PARTS)}
+        readers: dict[str, list[Any]] = {part: [] for part in ("", *PARTS)}
         for row in rows:
             for leaf in row.leaves:
                 self._by_leaf.setdefault(leaf, []).append(row)
