@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import PurePosixPath
+from typing import ClassVar
 
 from armarius.code.index import CodeIndex
 from armarius.code.subgraph import Subgraph, TextMatches, card
@@ -57,16 +58,8 @@ class SubgraphFetcher:
     depth: int = 2
     most: int = 6
     max_nodes: int = 24
-
-    @property
-    def name(self) -> str:
-        """`code`."""
-        return "code"
-
-    @property
-    def layer(self) -> LayerName:
-        """The retrieved layer."""
-        return "retrieved"
+    name: ClassVar[str] = "code"
+    layer: ClassVar[LayerName] = "retrieved"
 
     def inline(self, request: FetchRequest) -> bool:
         """Whether nothing has to be looked up: most requests are about no code at all, and need no thread."""

@@ -29,14 +29,7 @@ from armarius.code.scip import ScipSource, build_graph
 from armarius.code.subgraph import Subgraph, TextMatches, text_search, walk
 from armarius.documents.classify import CODE_SUFFIXES
 from armarius.documents.document import walk_files
-from armarius.errors import (
-    ConfigError,
-    MissingExtra,
-    ProjectError,
-    SourceUnavailable,
-    StoreError,
-    UnknownSymbol,
-)
+from armarius.errors import ConfigError, MissingExtra, ProjectError, SourceUnavailable, StoreError, UnknownSymbol
 from armarius.io import folder_lock, is_regular
 from armarius.io.write import cache_of
 from armarius.trust.folders import way

@@ -142,16 +142,10 @@ class ServerEmbedder:
     """
 
     def __init__(
-        self,
-        base_url: str | None,
-        query_model: str | None,
-        document_model: str | None,
-        extra: Mapping[str, object] | None,
-        api_key: str | None,
-        query_prompt: str,
-        document_prompt: str,
+        self, base_url: str | None, query_model: str | None, document_model: str | None,
+        extra: Mapping[str, object] | None, api_key: str | None, query_prompt: str, document_prompt: str,
         timeout_s: float,
-    ) -> None:
+    ) -> None:  # fmt: skip
         address = base_url or os.environ.get("OPENAI_BASE_URL", "")
         if not address:
             raise ContractError("no base_url: give one, such as http://127.0.0.1:8000/v1, or set OPENAI_BASE_URL")

@@ -17,16 +17,7 @@ import pytest
 
 from armarius.documents.document import Document, make_document
 from armarius.errors import StoreConflict, StoreError
-from armarius.store.protocol import (
-    DerivedRow,
-    EntityIds,
-    Note,
-    Put,
-    Remove,
-    Restamp,
-    Store,
-    TextQuery,
-)
+from armarius.store.protocol import DerivedRow, EntityIds, Note, Put, Remove, Restamp, Store, TextQuery
 
 OpenStore = Callable[..., Store]
 
