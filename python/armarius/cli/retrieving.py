@@ -143,10 +143,7 @@ def _wire(result: Retrieval) -> dict[str, object]:
         "outcome": result.outcome,
         "confidence": result.confidence,
         "hits": [{"reference": hit.reference, **plain(hit)} for hit in result],
-        "understanding": result.understanding,
-        "omitted": result.omitted,
-        "also": result.also,
-        "carried": result.carried,
+        **{name: getattr(result, name) for name in ("understanding", "omitted", "also", "carried")},
         "warnings": [str(warning) for warning in result.warnings],
     }
 

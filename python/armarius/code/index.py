@@ -66,13 +66,9 @@ class CodeOptions:
 
 
 _KEYS: dict[str, tuple[type, ...]] = {
-    "source": (str,),
-    "index": (str,),
-    "ckb": (str,),
+    **dict.fromkeys(("source", "index", "ckb"), (str,)),
     "timeout_s": (int, float),
-    "max_depth": (int,),
-    "max_nodes": (int,),
-    "max_edges": (int,),
+    **dict.fromkeys(("max_depth", "max_nodes", "max_edges"), (int,)),
 }
 
 

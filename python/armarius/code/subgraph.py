@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -161,9 +161,7 @@ class TextMatches:
         `warnings` has the notice and the reasons; `truncated` is present when more lines match.
         """
         return {
-            "results": [
-                {"file": hit.file, "line": hit.line, "match": hit.match, "text": hit.text} for hit in self.results
-            ],
+            "results": [asdict(hit) for hit in self.results],
             "degraded": True,
             "reason": self.reason,
             **_said(self.warnings, self.truncated),

@@ -105,17 +105,12 @@ class ImportReport:
         book = self.book
         return {
             "kind": self.kind,
-            "book": {"id": book.id, "name": book.name, "format": book.format, "profile": book.profile},
+            "book": _fields(book, "id", "name", "format", "profile"),
             "character": book.settings.get("character") or None,
             "folder": f"{BOOKS_FOLDER}/{book.id}" if self.kept else None,
             "entries": [
-                {
-                    "id": entry.id,
-                    "name": entry.name,
-                    "level": entry.level,
-                    "keys": [key.text for key in entry.match.keys],
-                    "folder": entry.folder,
-                }
+                {**_fields(entry, "id", "name", "level"), "keys": [key.text for key in entry.match.keys]}
+                | _fields(entry, "folder")
                 for entry in book
             ],
             "losses": [row._asdict() for row in self.losses],
@@ -123,20 +118,21 @@ class ImportReport:
                 {**row._asdict(), **dict(zip(("was", "now"), row.values(), strict=True))} for row in self.changes
             ],
             "conflicts": [
-                {**conflict._asdict(), **{name: to_json(conflict.field, getattr(conflict, name)) for name in _SIDES}}
-                for conflict in self.conflicts
+                {name: to_json(row.field, value) if name in _SIDES else value for name, value in row._asdict().items()}
+                for row in self.conflicts
             ],
-            "entities": [
-                {"name": item.name, "aliases": item.aliases, "type": item.type, "entries": item.entries}
-                for item in self.entities
-            ],
+            "entities": [_fields(item, "name", "aliases", "type", "entries") for item in self.entities],
             "codex": {
-                "entities": [{"id": item.id, "name": item.name, "type": item.type} for item in self.said.entities],
+                "entities": [_fields(item, "id", "name", "type") for item in self.said.entities],
                 "relations": [dict(zip(("source", "target", "type"), row, strict=True)) for row in self.said.relations],
             },
             "shared": [name.to_wire() for name in self.shared],
             "kept": self.kept,
         }
+
+
+def _fields(record: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}
 
 
 class ImportOptions(TypedDict, total=False):
