@@ -209,7 +209,10 @@ class Wire(BaseModel):
         kind = type(self)
         fields = values
         if any(map(is_, values.values(), repeat(None))):
-            fields = {name: value for name, value in values.items() if value is not None or not _may_lack(kind, name)}
+            fields = values.copy()
+            for name, value in values.items():
+                if value is None and _may_lack(kind, name):
+                    del fields[name]
         try:
             super().__init__(**fields)
         except ValidationError as error:

@@ -298,6 +298,8 @@ def settings_until(document: Document, paragraphs: Iterable[Paragraph], chapter:
 
 def _begins_later(paragraph: Paragraph, chapter: int, pattern: re.Pattern[str] | None = None) -> bool:
     for title in paragraph.heading_path:
+        if _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", title)) is None:
+            continue
         span = parse_span(pattern.sub("", title) if pattern else title)
         if span is not None and (span[0] or 0) > chapter:
             return True

@@ -9,7 +9,7 @@ from typing import Final
 
 from armarius.errors import ContextWarning
 from armarius.headings import Reason
-from armarius.prompt.escape import OURS, doubtful, escape, group_heading, offsets_after, trimmed
+from armarius.prompt.escape import OURS, SHORT, doubtful, escape, escape_short, group_heading, offsets_after, trimmed
 from armarius.prompt.fetch import FetchOutcome
 from armarius.types import LAYER_INDEX, LAYERS, Candidate, LayerName, Omission, OmitReason, PassageStream
 from armarius.warnings import CONTEXT_SCOPE_VIOLATION
@@ -132,7 +132,11 @@ def _cleaned(candidates: Sequence[Candidate], groups: tuple[str, ...]) -> list[C
     if len(candidates) > _MANY:
         doubts = doubtful([item.content for item in candidates], groups)
     else:  # that `escape` remembers
-        doubts = {at for at, item in enumerate(candidates) if escape(item.content, groups) is not item.content}
+        doubts = set()
+        for at, item in enumerate(candidates):
+            harmless = (escape_short if len(item.content) <= SHORT else escape)(item.content, groups)
+            if harmless != item.content:
+                doubts.add(at)
     steady = {group for group in {item.group for item in candidates} if not group or group_heading(group) == group}
     return [
         item

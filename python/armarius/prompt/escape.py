@@ -283,7 +283,7 @@ def escape(text: str, groups: tuple[str, ...] = ()) -> str:
     Cost: one pass, and a few µs for each bracket; a look-up for what was asked a moment ago, such as cards and
     paragraphs that stand in many prompts of a project, and the open document.
     """
-    result = escape_short(text, groups) if len(text) <= _SHORT else _long(text, groups)
+    result = escape_short(text, groups) if len(text) <= SHORT else _long(text, groups)
     return text if result == text else result
 
 
@@ -306,7 +306,7 @@ def _escaped(text: str, groups: tuple[str, ...]) -> str:
 
 
 # At most 2 MB of texts that nothing else holds, and four long ones: the open document is the same text in each prompt.
-_SHORT = 1_000  # code points
+SHORT = 1_000  # code points
 escape_short = lru_cache(maxsize=1024)(_escaped)
 """`escape` of a paragraph or less, for those that ask for many: what had not to change may be an equal text."""
 _long = lru_cache(maxsize=4)(_escaped)

@@ -245,7 +245,8 @@ def _applied(answer: FetchOutcome, wishes: _Wishes, ids: set[str], pins: set[str
     candidates: list[Candidate] = []
     omitted = list(fetched.omitted)
     for candidate in fetched.candidates:
-        about = wishes.of(candidate)
+        id_, source, by = candidate.id, candidate.source, wishes.known
+        about = wishes.of(candidate) if id_ in by or source in by or source.startswith(PASSAGE) else []
         if muted := [wish for wish in about if wish.mute] if about else []:
             omitted.append(Omission(candidate.id, candidate.layer, candidate.source, muted[0].reason, muted[0].why))
         elif about and answer.name != "pins":

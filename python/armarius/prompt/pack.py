@@ -229,12 +229,6 @@ class _Packer:
         least = min(self.fitted.demand.available * shares.others // 100, room * _OTHERS_PERCENT // 100)
         return max(least, room - max(0, self.fitted.demand.available * shares.asked // 100 - window))
 
-    def shows(self, text: str) -> bool:
-        """Whether the window or the story so far says all of a paragraph."""
-        lines = "\n".join(map(str.strip, escape_short(text, self.groups).splitlines()))
-        # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
-        return (lines if len(text) >= _LONG else f"\n{lines}\n") in self.shown
-
     def _unchanged(self, item: PromptItem) -> PassageRow | None:
         """The row of a paragraph of the previous prompt that reads as it did."""
         path, _, number = item.candidate.source.removeprefix(PASSAGE).rpartition("#")
@@ -321,8 +315,11 @@ class _Chosen:
                 if cards and covering_card(row, cards) is not None:
                     continue
                 run = _RUN.search(row.text)  # escaping changes no letters
-                if (run is None or run[0] in packer.shown) and packer.shows(row.text):
-                    continue
+                if run is None or run[0] in packer.shown:  # by the window or the story so far, with all of its text
+                    lines = "\n".join(map(str.strip, escape_short(row.text, packer.groups).splitlines()))
+                    # A short line stands alone or says something else there; a long paragraph may be a piece of one.
+                    if (lines if len(row.text) >= _LONG else f"\n{lines}\n") in packer.shown:
+                        continue
                 # Rows with the same stand under one heading.
                 heading = ("heading", row.path, row.title)
                 if row.path not in seen:

@@ -237,8 +237,10 @@ def find(
     bounds = _narrowed(corpus, question, chapter)
     laps.append(("understand", time.perf_counter()))
     people = _people(corpus, question, chapter, known)
-    wordings = [_understood(corpus, wording, chapter) for wording in also]
-    others = [(wording, _related(_people(corpus, wording, chapter, known))) for wording in wordings]
+    others = []
+    for words in also:
+        wording = _understood(corpus, words, chapter)
+        others.append((wording, _related(_people(corpus, wording, chapter, known))))
     laps.append(("people", time.perf_counter()))
     warnings = list(known.warnings)
     quotes = [quoted(corpus, phrase) for phrase in question.phrases]

@@ -24,7 +24,7 @@ from armarius._core import Match, Mention, Rejection, ScanHit, Speech
 from armarius.errors import ContractError
 from armarius.headings import Reason
 from armarius.headings.display import ResultList
-from armarius.text.unicode import caseless
+from armarius.text.unicode import APOSTROPHES
 from armarius.validation import cleaned, shown, text, texts, whole
 from armarius.validation import text as strict_text
 
@@ -32,6 +32,7 @@ __all__ = ["EntityMatcher", "Match", "Matches", "Mention", "Rejection", "ScanHit
 
 
 Answer = TypeVar("Answer")
+_PLAIN: Final = APOSTROPHES | {ord("."): None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +255,7 @@ class Matches(ResultList[Match]):
 
 def _key(term: str) -> str:
     """A name in the normal form of the core."""
-    return caseless(term).replace(".", "")
+    return term.lower().translate(_PLAIN)
 
 
 def _of_text(find: Callable[[str], Answer], text: str) -> Answer:

@@ -9,6 +9,7 @@ text = "第三人称限知。"          # in addition to them
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -19,7 +20,7 @@ from armarius.codex.model import Constraint, Entity, Fact, Memory
 from armarius.documents.document import Document
 from armarius.documents.kinds import title_words
 from armarius.documents.titles import filled_in
-from armarius.errors import ConfigError, ContextWarning, ContractError
+from armarius.errors import ConfigError, ContextWarning
 from armarius.headings import Reason, heading
 from armarius.prompt.escape import marks_of
 from armarius.prompt.fetchers.entities import (
@@ -33,7 +34,7 @@ from armarius.prompt.fetchers.entities import (
 from armarius.text.unicode import fold, grapheme_floor
 from armarius.trust.settings import CONFIG_NAME, Config
 from armarius.types import WINDOW, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
-from armarius.validation import shown, whole
+from armarius.validation import whole
 from armarius.warnings import KG_UNAVAILABLE, MEMORY_UNAVAILABLE, RULES_UNAVAILABLE, STYLE_UNAVAILABLE
 
 _ALWAYS = Evidence("level", Reason("level.always"))
@@ -129,7 +130,7 @@ def withheld_facts(entity: Entity, source: str, layer: LayerName, request: Fetch
 
 
 def _chapters(fact: Fact) -> Reason:
-    parts = [name for name, chapter in (("from", fact.since), ("until", fact.until)) if chapter is not None]
+    parts = compress(("from", "until"), (fact.since is not None, fact.until is not None))
     return Reason(f"out.{'_'.join(parts)}", since=fact.since, until=fact.until)
 
 
@@ -354,10 +355,7 @@ class ImmediateFetcher:
     inline = True
 
     def __init__(self, *, before: int = BEFORE, after: int = AFTER) -> None:
-        self._before = whole("before", before, least=None)
-        self._after = whole("after", after, least=None)
-        if self._before < 0 or self._after < 0:
-            raise ContractError(f"before and after must be >= 0, got {shown(before)} and {shown(after)}")
+        self._before, self._after = whole("before", before), whole("after", after)
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """The text around the cursor; nothing when there is neither a document nor an additional input.
