@@ -8,8 +8,8 @@ from armarius.code.subgraph import TextMatches as TextMatches
 from armarius.code.subgraph import matches as matches
 from armarius.code.subgraph import tree as tree
 from armarius.documents.manuscripts.extract import extract as extract
+from armarius.embedders.loaders import LexicalEmbedder as LexicalEmbedder
 from armarius.embedders.loaders import configured as configured
-from armarius.embedders.static_table import LexicalEmbedder as LexicalEmbedder
 from armarius.graph.nervusdb import NervusDBGraph as NervusDBGraph
 from armarius.lorebooks.activation import BookSearch as BookSearch
 from armarius.lorebooks.active.records import Activation as Activation

@@ -10,7 +10,7 @@ import pytest
 
 import armarius
 from armarius.cli import main
-from armarius.cli.detecting import as_profiles
+from armarius.cli.retrieving import as_profiles
 from armarius.codex import propose_names
 
 DATA = Path(__file__).parents[1] / "data"

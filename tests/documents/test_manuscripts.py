@@ -13,7 +13,7 @@ import armarius
 from armarius.cli import main
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import list_documents, make_document
-from armarius.documents.manuscripts import markup
+from armarius.documents.manuscripts import extract as reader
 from armarius.documents.manuscripts.extract import extract
 from armarius.lorebooks.importing import import_manuscript
 from armarius.trust.settings import Config
@@ -231,7 +231,7 @@ def test_the_text_of_a_manuscript_may_have_as_many_bytes_as_max_bytes(name, data
 
 @pytest.mark.parametrize("block", [p("x"), p("x", "Heading1"), "<w:p/>"], ids=["text", "heading", "empty"])
 def test_a_small_archive_of_too_many_paragraphs_is_refused_early(block, monkeypatch):
-    monkeypatch.setattr(markup, "_MOST_BLOCKS", 20)
+    monkeypatch.setattr(reader, "_MOST_BLOCKS", 20)
     assert read("a.docx", docx(block * 20)) is not None
     with pytest.raises(Undecodable, match=r"^too large: more than 20 paragraphs$"):
         read("a.docx", docx(block * 21))

@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from armarius.embedders.static_table import LexicalEmbedder
+from armarius.embedders.loaders import LexicalEmbedder
 from armarius.errors import DimensionMismatch, EmbeddingError
 from armarius.store.vectors_protocol import Fingerprint, PendingText, check_batch, require_same, usable_rows
 from armarius.vectors.embedder import Embedder

@@ -21,15 +21,13 @@ _FILES = {
     name: file
     for file, names in {
         "prompts": "assemble inspect ask",
-        "detecting": "detect entities propose",
-        "retrieving": "find read retrieve evidence evaluate",
-        "indexing": "index watch",
+        "retrieving": "detect entities propose find read retrieve evidence evaluate",
+        "indexing": "index watch code-index subgraph",
         "doctor": "doctor map understand summaries",
         "embedding": "embed",
         "lorebooks": "import export",
         "starting": "new completion studio",
         "servers": "serve channel server",
-        "code": "code-index subgraph",
         "trusting": "trust",
     }.items()
     for name in names.split()

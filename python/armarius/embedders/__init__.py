@@ -2,11 +2,11 @@
 
     armarius.open("novel/", embedder=armarius.embedders.text2vec("models/text2vec-base-chinese"))
 
-    loaders.py            a model by kind, from a folder, by a project's configuration
+    loaders.py            a model by kind, from a folder, by a project's configuration; static embeddings (model2vec)
+                          and the built-in lexical embedder
     folder.py             files of a model folder, ONNX sessions, safetensors
     preprocess.py         tokenization, pooling, prompts, families of models
     bert.py               transformers: BERT from safetensors, any text encoder from ONNX, multilingual-e5-small
-    static_table.py       static embeddings (model2vec) and the built-in lexical embedder
     openai_server.py      a server with OpenAI's API
 
 All but `openai` run in this process, offline. A missing or broken model raises `EmbeddingError` and names the file to

@@ -63,8 +63,8 @@ from armarius.warnings import (
 
 if TYPE_CHECKING:
     from armarius.codex.model import GraphEntities
-    from armarius.engine.pages import FolderPages
     from armarius.graph.entity_cache import GraphGuard
+    from armarius.index.graph import FolderPages
     from armarius.search.models import Reranking, VectorGuard
 
 logger = logging.getLogger("armarius")
@@ -274,7 +274,7 @@ def _skipped(item: Skipped) -> ContextWarning:
 
 
 def _pages(index: ProjectIndex, config: Config) -> "FolderPages":
-    from armarius.engine.pages import FolderPages  # for edits alone
+    from armarius.index.graph import FolderPages  # for edits alone
 
     return FolderPages(index, config)
 

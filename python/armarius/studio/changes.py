@@ -17,8 +17,8 @@ from armarius.codex.authored.record_file import FOLDER, RecordFile
 from armarius.codex.model import Entity, Fact
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
-from armarius.engine.pages import FolderPages
 from armarius.errors import ConfigError, ContractError, DescribedElsewhere, UnknownDocument
+from armarius.index.graph import FolderPages
 from armarius.io import folder_lock, write_atomic
 from armarius.io.toml import with_value
 from armarius.io.write import Step, changed_files

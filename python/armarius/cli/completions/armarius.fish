@@ -50,7 +50,7 @@ function _shtab_armarius_using
   test "$_shtab_armarius_cmdpath" = "$argv"
 end
 
-set -g _shtab_armarius_commands assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map understand summaries embed import export new completion studio serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
+set -g _shtab_armarius_commands assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch code-index subgraph doctor map understand summaries embed import export new completion studio serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' trust
 set -g _shtab_armarius_opts_with_value --allow-host --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --hash --html --http --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --lines --messages --model --out --port --position-encoding --profile --project --provider --query --reply --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --workspace --write
 
 complete -c armarius -e
@@ -221,6 +221,20 @@ complete -c armarius -n '_shtab_armarius_using watch' -s h -l help -d 'show this
 complete -c armarius -n '_shtab_armarius_using watch' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
 complete -c armarius -n '_shtab_armarius_using watch' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
 complete -c armarius -n '_shtab_armarius_using watch; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a code-index -d 'Index a repository'"'"'s code with scip-python, scip-typescript'
+complete -c armarius -n '_shtab_armarius_using code-index' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using code-index' -l cache -xka "(__fish_complete_path (commandline -ct))" -d 'where the index goes (default: the user'"'"'s cache directory)'
+complete -c armarius -n '_shtab_armarius_using code-index' -l json -d json
+complete -c armarius -n '_shtab_armarius_using code-index; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the folder (default: this one)'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a subgraph -d 'What calls, references, inherits, imports and overrides what'
+complete -c armarius -n '_shtab_armarius_using subgraph' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using subgraph' -l depth -x -d 'steps from the symbol (default and most: 5)'
+complete -c armarius -n '_shtab_armarius_using subgraph' -l direction -xka "callers callees both" -d direction
+complete -c armarius -n '_shtab_armarius_using subgraph' -l kinds -x -d 'edges to follow, by commas: calls,refs,inherits,imports,overrides'
+complete -c armarius -n '_shtab_armarius_using subgraph' -l source -xka "auto scip ckb" -d source
+complete -c armarius -n '_shtab_armarius_using subgraph' -l cache -xka "(__fish_complete_path (commandline -ct))" -d cache
+complete -c armarius -n '_shtab_armarius_using subgraph' -l json -d json
+complete -c armarius -n '_shtab_armarius_using subgraph; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a doctor -d 'Checks index, files, codex and settings; status 1 when something is wrong.'
 complete -c armarius -n '_shtab_armarius_using doctor' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using doctor' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
@@ -354,20 +368,6 @@ complete -c armarius -n '_shtab_armarius_using server doctor' -l schema -x -d 'o
 complete -c armarius -n '_shtab_armarius_using server doctor' -l json -d json
 complete -c armarius -n '_shtab_armarius_using server doctor' -l tenant -x -d 'the tenant of the projects (default: none)'
 complete -c armarius -n '_shtab_armarius_using server doctor' -l project -x -d 'what the project is called (default: as the folder)'
-complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a code-index -d 'Index a repository'"'"'s code with scip-python, scip-typescript'
-complete -c armarius -n '_shtab_armarius_using code-index' -s h -l help -d 'show this help message and exit'
-complete -c armarius -n '_shtab_armarius_using code-index' -l cache -xka "(__fish_complete_path (commandline -ct))" -d 'where the index goes (default: the user'"'"'s cache directory)'
-complete -c armarius -n '_shtab_armarius_using code-index' -l json -d json
-complete -c armarius -n '_shtab_armarius_using code-index; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the folder (default: this one)'
-complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a subgraph -d 'What calls, references, inherits, imports and overrides what'
-complete -c armarius -n '_shtab_armarius_using subgraph' -s h -l help -d 'show this help message and exit'
-complete -c armarius -n '_shtab_armarius_using subgraph' -l depth -x -d 'steps from the symbol (default and most: 5)'
-complete -c armarius -n '_shtab_armarius_using subgraph' -l direction -xka "callers callees both" -d direction
-complete -c armarius -n '_shtab_armarius_using subgraph' -l kinds -x -d 'edges to follow, by commas: calls,refs,inherits,imports,overrides'
-complete -c armarius -n '_shtab_armarius_using subgraph' -l source -xka "auto scip ckb" -d source
-complete -c armarius -n '_shtab_armarius_using subgraph' -l cache -xka "(__fish_complete_path (commandline -ct))" -d cache
-complete -c armarius -n '_shtab_armarius_using subgraph' -l json -d json
-complete -c armarius -n '_shtab_armarius_using subgraph; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a trust -d 'From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb and nervusdb are run over it. Trust what you would run. Servers learn of it when they are started again.'
 complete -c armarius -n '_shtab_armarius_using trust' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using trust' -l rules-of -x -d 'instead: let the always active entries of a lorebook be rules of every prompt, until the book changes'
