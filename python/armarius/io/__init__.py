@@ -14,7 +14,7 @@ reason in `scripts/check_gates.py` (docs/decisions/0054).
 """
 
 from armarius.io.folder import Refused, is_passing, refusal
-from armarius.io.processes import folder_lock, open_lock_file
+from armarius.io.processes import folder_lock
 from armarius.io.read import TooLarge, is_regular, names_in, open_file, read_file, read_files, stat_of
 from armarius.io.write import (
     create_empty,
@@ -31,6 +31,6 @@ from armarius.io.write import (
 
 __all__ = [
     "Refused", "TooLarge", "create_empty", "folder_lock", "is_passing", "is_regular", "make_folder", "move_atomic",
-    "names_in", "open_file", "open_lock_file", "private_folder", "read_file", "read_files", "refusal", "remove_any",
+    "names_in", "open_file", "private_folder", "read_file", "read_files", "refusal", "remove_any",
     "remove_file", "remove_folder", "rewrite_file", "scratch_folder", "stat_of", "write_atomic",
 ]  # fmt: skip

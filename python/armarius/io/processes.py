@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -50,16 +50,16 @@ def folder_lock(
         yield
         return
     deadline = time.monotonic() + timeout
-    descriptor = None
-    while descriptor is None:
+    lock = None
+    while lock is None:
         try:
             with opened_folder(folder, below=below, make=True) as opened:
-                descriptor = _acquire(opened, name)
+                lock = acquire(opened, name)
         except OSError as error:
             if below is not None and isinstance(error, FileNotFoundError) and not below.exists():
                 raise ProjectGone(f"{folder.name}: not written: the folder {below.name} is gone") from error
             raise write_error(f"{folder.name}/{name}", error, below) from error
-        if descriptor is None:
+        if lock is None:
             if time.monotonic() >= deadline:
                 raise StoreBusy(f"{folder.name}: another process has been writing for {timeout:g} s")
             time.sleep(_RETRY_S)
@@ -68,41 +68,38 @@ def folder_lock(
         yield
     finally:
         locks.discard(folder / name)
-        unlock(descriptor)
-        os.close(descriptor)
+        unlock(lock[0])
+        os.close(lock[0])
 
 
-def open_lock_file(path: Path, *, below: Path | None = None) -> int:
-    """A descriptor of a lock file, made empty when it is not there.
+def acquire(folder: Folder, name: str, modes: Iterable[bool] = (True,)) -> tuple[int, bool] | None:
+    """Lock a file, made empty when it is not there; None while others hold it.
+
+    Args:
+        folder: That it lies in.
+        name: Its name.
+        modes: What to try: True is exclusively, False shared.
+
+    Returns:
+        A descriptor that holds the lock, and how.
 
     Raises:
         Refused: What lies there is not a regular file.
         OSError: It cannot be made or opened.
     """
-    with opened_folder(path.parent, below=below) as folder:
-        return _opened(folder, path.name)
-
-
-def _opened(folder: Folder, name: str) -> int:
     there = folder.lstat(name)
     if there is not None and (what := refusal(there)):
         raise Refused(what, name)
     descriptor = folder.open(name, os.O_RDWR | os.O_CREAT)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # put there after the look; opening did not wait
-        os.close(descriptor)
-        raise Refused("not a regular file", name)
-    return descriptor
-
-
-def _acquire(folder: Folder, name: str) -> int | None:
-    """A descriptor that holds the lock; None while somebody else does."""
-    descriptor = _opened(folder, name)
     try:
         info = os.fstat(descriptor)
-        if try_lock(descriptor, exclusive=True):
+        if not stat.S_ISREG(info.st_mode):  # put there after the look; opening did not wait
+            raise Refused("not a regular file", name)
+        exclusive = next((mode for mode in modes if try_lock(descriptor, exclusive=mode)), None)
+        if exclusive is not None:
             now = folder.lstat(name)
             if now is not None and (now.st_dev, now.st_ino) == (info.st_dev, info.st_ino):
-                return descriptor
+                return descriptor, exclusive
             unlock(descriptor)  # deleted or replaced meanwhile: others would lock another file
     except BaseException:
         os.close(descriptor)

@@ -11,7 +11,6 @@ import atexit
 import hashlib
 import os
 import re
-import stat
 import time
 import weakref
 from collections.abc import Sequence
@@ -29,14 +28,14 @@ from armarius.io import (
     move_atomic,
     names_in,
     open_file,
-    open_lock_file,
     read_file,
     refusal,
     remove_any,
     stat_of,
     write_atomic,
 )
-from armarius.io.processes import try_lock, unlock
+from armarius.io.folder import opened_folder
+from armarius.io.processes import acquire, try_lock, unlock
 from armarius.io.write import cache_root, is_remote
 from armarius.store.sqlite.connection import Connections, all_rows, connect, first_row, translated
 from armarius.store.sqlite.schema import (
@@ -78,14 +77,11 @@ class PlaceLock:
         """
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while True:
-            descriptor = open_lock_file(self.path, below=self._below)
-            for exclusive in (True, False):
-                if try_lock(descriptor, exclusive=exclusive):
-                    if self._is_of(descriptor):
-                        self._descriptor = descriptor
-                        return exclusive
-                    break  # deleted or replaced meanwhile: others would lock another file
-            os.close(descriptor)
+            with opened_folder(self.path.parent, below=self._below) as folder:
+                lock = acquire(folder, self.path.name, (True, False))
+            if lock is not None:
+                self._descriptor, exclusive = lock
+                return exclusive
             if time.monotonic() > deadline:
                 raise StoreBusy(f"{self.path}: another process has been opening the index for too long")
             time.sleep(_RETRY_SECONDS)
@@ -112,13 +108,6 @@ class PlaceLock:
         if descriptor is not None:
             unlock(descriptor)  # for a forked child too, which has the same open file
             os.close(descriptor)
-
-    def _is_of(self, descriptor: int) -> bool:
-        try:
-            there, info = os.lstat(self.path), os.fstat(descriptor)
-        except OSError:
-            return False
-        return stat.S_ISREG(there.st_mode) and (there.st_dev, there.st_ino) == (info.st_dev, info.st_ino)
 
 
 PlaceState = Literal["absent", "closed", "left", "foreign"]
@@ -194,7 +183,7 @@ class IndexPlace:
             try:
                 return self.lock.enter()
             except Refused:
-                self._remove(self.lock.path)
+                self.remove(self.lock.path)
                 return self.lock.enter()
         except OSError as error:
             raise StoreFull(f"{self.lock.path}: cannot be written: {error.strerror or error}") from error
@@ -254,7 +243,7 @@ class IndexPlace:
             info = stat_of(self.folder / name, below=self.below)
             is_replaced = name == self.index.name and info is not None and not refusal(info)
             if name not in (draft.name, self.lock.path.name) and not is_replaced:
-                self._remove(self.folder / name)
+                self.remove(self.folder / name)
         move_atomic(draft, self.index, below=self.below)
 
     def put(self, database: bytes) -> None:
@@ -267,14 +256,6 @@ class IndexPlace:
         write_atomic(self.index, database, below=self.below, mode=0o600)
         self.write_seal()
 
-    def discard(self, draft: Path) -> None:
-        """Delete a draft that was not finished.
-
-        Raises:
-            StoreFull: It cannot be deleted.
-        """
-        self._remove(draft)
-
     def clear_side_files(self) -> None:
         """Delete the files that SQLite would read with the index: log, shared memory, journal.
 
@@ -282,7 +263,7 @@ class IndexPlace:
             StoreFull: One of them cannot be deleted.
         """
         for suffix in ("-wal", "-shm", "-journal"):
-            self._remove(self._side_file(suffix))
+            self.remove(self._side_file(suffix))
 
     def may_be_read(self, *, alone: bool) -> bool:
         """Whether SQLite may read an unsealed index; deletes its shared memory and journal first if `alone`.
@@ -291,8 +272,8 @@ class IndexPlace:
             StoreFull: One of them cannot be deleted.
         """
         if alone:
-            self._remove(self._side_file("-shm"))
-            self._remove(self._side_file("-journal"))
+            self.remove(self._side_file("-shm"))
+            self.remove(self._side_file("-journal"))
         there = (stat_of(self._side_file(suffix), below=self.below) for suffix in ("", "-wal"))
         return self.exists() and not any(refusal(info) or info.st_nlink > 1 for info in there if info is not None)
 
@@ -314,7 +295,7 @@ class IndexPlace:
         Raises:
             StoreFull: The folder cannot be written.
         """
-        self._remove(self.seal)
+        self.remove(self.seal)
 
     def size(self) -> int:
         """Bytes of the index with its write-ahead log."""
@@ -330,7 +311,12 @@ class IndexPlace:
     def _side_file(self, suffix: str) -> Path:
         return self.folder / f"{self.index.name}{suffix}"
 
-    def _remove(self, path: Path) -> None:
+    def remove(self, path: Path) -> None:
+        """Delete what lies in the folder under a name of the index.
+
+        Raises:
+            StoreFull: It cannot be deleted.
+        """
         try:
             remove_any(path, below=self.below)
         except OSError as error:
@@ -533,7 +519,7 @@ def _build(place: IndexPlace, project_id: str, *, alone: bool, keeps_vectors: bo
         place.replace(draft, alone=alone)
     except BaseException:
         with suppress(StoreError):
-            place.discard(draft)
+            place.remove(draft)
         raise
 
 

@@ -273,11 +273,6 @@ class SqliteStore:
 
     def apply(self, changes: Sequence[Change], *, expect: int | None = None) -> int:
         """See `Store`."""
-        if not changes:
-            now = self.generation()
-            if expect is not None and expect != now:
-                raise StoreConflict(f"the index is at generation {now}, not {expect}")
-            return now
         with self._writing() as connection:
             now = generation(connection)
             if expect is not None and now != expect:
