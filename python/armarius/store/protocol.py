@@ -91,6 +91,75 @@ class DerivedRow:
 Change = Put | Remove | Restamp | Note | EntityIds | DerivedRow
 
 
+@dataclass(slots=True)
+class Folded:
+    """What a list of changes comes to: the last word holds.
+
+    Attributes:
+        put: Documents, by path.
+        removed: Paths.
+        stamps: Stamps of documents that the store already has, by path.
+        learnt: Derived rows by path and kind.
+        notes: Notes by key.
+        entities: Their new ids; None leaves them unchanged.
+    """
+
+    put: dict[str, Put] = field(default_factory=dict)
+    removed: set[str] = field(default_factory=set)
+    stamps: dict[str, Restamp] = field(default_factory=dict)
+    learnt: dict[tuple[str, str], DerivedRow] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    entities: set[str] | None = None
+
+    @property
+    def touched(self) -> list[str]:
+        """Paths of documents that are replaced or removed."""
+        return sorted(self.put.keys() | self.removed)
+
+
+def fold(changes: Sequence[Change]) -> Folded:
+    """The net effect of a list of changes.
+
+    Raises:
+        TypeError: An item is not a change.
+    """
+    folded = Folded()
+    for change in changes:
+        match change:
+            case Put(document):
+                path = document.path
+                folded.put[path] = change
+                folded.removed.discard(path)
+                _forget(folded, path)
+            case Remove(path):
+                folded.put.pop(path, None)
+                folded.removed.add(path)
+                _forget(folded, path)
+            case Restamp(path, stamp, content):
+                put = folded.put.get(path)
+                if put is not None and content in ("", put.document.content_hash):
+                    folded.put[path] = Put(put.document, stamp)
+                elif put is None and path not in folded.removed:
+                    folded.stamps[path] = change
+            case Note(key, value):
+                folded.notes[key] = value
+            case EntityIds(ids):
+                folded.entities = set(ids)
+            case DerivedRow():
+                if change.path not in folded.removed:
+                    folded.learnt[change.path, change.kind] = change
+            case _:
+                raise TypeError(f"no change of a store: {change!r:.80}")
+    return folded
+
+
+def _forget(folded: Folded, path: str) -> None:
+    """What was said of an earlier document of this path."""
+    folded.stamps.pop(path, None)
+    for key in [key for key in folded.learnt if key[0] == path]:
+        del folded.learnt[key]
+
+
 @dataclass(frozen=True, slots=True)
 class Changed:
     """The changes since a generation, from one snapshot.

@@ -30,7 +30,7 @@ from armarius.store.postgres.schema import (
     unpack,
 )
 from armarius.store.postgres.session import PostgresSession, ProjectRow, Transaction
-from armarius.store.postgres.writing import changed, digest_of, fold, learnt, write
+from armarius.store.postgres.writing import changed, digest_of, learnt, write
 from armarius.store.protocol import (
     Change,
     Changed,
@@ -41,6 +41,7 @@ from armarius.store.protocol import (
     StoreState,
     TextHit,
     TextQuery,
+    fold,
 )
 from armarius.store.sqlite.connection import in_memory
 from armarius.store.sqlite.schema import FULL_TEXT, PARAGRAPH_BITS, full_text_rows, search

@@ -4,10 +4,9 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from uuid import UUID
 
-from armarius.documents.document import Document
 from armarius.errors import StoreCorrupt
 from armarius.store.postgres.schema import (
     check_name,
@@ -21,85 +20,21 @@ from armarius.store.postgres.schema import (
     unpack,
 )
 from armarius.store.postgres.session import Transaction
-from armarius.store.protocol import (
-    Change,
-    Changed,
-    DerivedRow,
-    EntityIds,
-    Note,
-    Put,
-    Remove,
-    Restamp,
-)
+from armarius.store.protocol import Changed, DerivedRow, Folded, Put
 
 _REMEMBERED = 10_000  # removed paths; who looks after a longer time reads everything again
 
 
-@dataclass(slots=True)
-class Folded:
-    """What a list of changes comes to: the last word holds.
-
-    Attributes:
-        put: Documents, by path.
-        removed: Paths.
-        stamps: Stamps of documents that the store already has, by path.
-        learnt: Derived rows by path and kind.
-        notes: Notes by key.
-        entities: Their new ids; None leaves them unchanged.
-    """
-
-    put: dict[str, Put] = field(default_factory=dict)
-    removed: set[str] = field(default_factory=set)
-    stamps: dict[str, Restamp] = field(default_factory=dict)
-    learnt: dict[tuple[str, str], DerivedRow] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
-    entities: set[str] | None = None
-
-    @property
-    def touched(self) -> list[str]:
-        """Paths of documents that are replaced or removed."""
-        return sorted(self.put.keys() | self.removed)
-
-
-def fold(changes: Sequence[Change]) -> Folded:
-    """The net effect of a list of changes.
+def write(tx: Transaction, project: UUID, folded: Folded) -> None:
+    """Write what the changes come to; rows take the generation of the transaction.
 
     Raises:
         ContractError: A path, key or id is invalid.
-        TypeError: An item is not a change.
     """
-    folded = Folded()
-    for change in changes:
-        match change:
-            case Put(document, stamp) if isinstance(document, Document):
-                path = check_path(document.path)
-                folded.put[path] = Put(document, stamp)
-                folded.removed.discard(path)
-                _forget(folded, path)
-            case Remove(path):
-                folded.put.pop(path, None)
-                folded.removed.add(path)
-                _forget(folded, path)
-            case Restamp(path, stamp, content):
-                put = folded.put.get(path)
-                if put is not None and content in ("", put.document.content_hash):
-                    folded.put[path] = Put(put.document, stamp)
-                elif put is None and path not in folded.removed:
-                    folded.stamps[path] = change
-            case Note(key, value):
-                folded.notes[check_name(key, "note")] = value
-            case EntityIds(ids):
-                folded.entities = set(ids)
-            case DerivedRow():
-                if change.path not in folded.removed:
-                    folded.learnt[change.path, check_name(change.kind, "kind")] = change
-            case _:
-                raise TypeError(f"no change of a store: {change!r:.80}")
-    return folded
-
-
-def write(tx: Transaction, project: UUID, folded: Folded) -> None:
-    """Write what the changes come to; rows take the generation of the transaction."""
+    for path in (*folded.put, *folded.removed):
+        check_path(path)
+    for name, what in (*((key, "note") for key in folded.notes), *((kind, "kind") for _, kind in folded.learnt)):
+        check_name(name, what)
     version = tx.next()
     _write_documents(tx, project, folded, version)
     _carry_vectors(tx, project, folded)
@@ -198,13 +133,6 @@ def _sweep(tx: Transaction, project: UUID) -> None:
     until = tx.rows(query, (project, _REMEMBERED // 2))[0][0]
     tx.execute("DELETE FROM {s}.gone WHERE project = %s AND version <= %s", (project, until))
     tx.execute("UPDATE {s}.projects SET forgotten = %s WHERE project = %s", (until, project))
-
-
-def _forget(folded: Folded, path: str) -> None:
-    """What was said of an earlier document of this path."""
-    folded.stamps.pop(path, None)
-    for key in [key for key in folded.learnt if key[0] == path]:
-        del folded.learnt[key]
 
 
 def _pack(rows: Iterable[object]) -> bytes:

@@ -3,8 +3,7 @@
 import itertools
 import json
 import threading
-from collections.abc import Callable, Sequence
-from itertools import groupby
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Self
 
 import apsw
@@ -17,16 +16,15 @@ from armarius.store.protocol import (
     Changed,
     DerivedRow,
     DocumentRow,
-    EntityIds,
     FileRow,
-    Note,
+    Folded,
     Passage,
     Put,
-    Remove,
     Restamp,
     StoreState,
     TextHit,
     TextQuery,
+    fold,
 )
 from armarius.store.sqlite import schema
 from armarius.store.sqlite.connection import all_rows, first_row, keep_meta, meta
@@ -76,44 +74,36 @@ def _sweep(connection: apsw.Connection) -> None:
         keep_meta(connection, "forgotten", str(until))
 
 
-def write(connection: apsw.Connection, changes: Sequence[Change], version: int) -> None:
-    """Make the changes, in order; rows remember the generation `version`.
-
-    Cost: documents that follow each other are written together, and so is what was learnt.
-    """
-    for kind, some in groupby(changes, type):
-        together = list(some)
-        if kind is Put:
-            _put(connection, [change for change in together if isinstance(change, Put)], version)
-        elif kind is DerivedRow:
-            _keep_learnt(connection, [change for change in together if isinstance(change, DerivedRow)])
-        else:
-            for change in together:
-                _make(connection, change, version)
-    if Remove in map(type, changes):
+def write(connection: apsw.Connection, folded: Folded, version: int) -> None:
+    """Write what changes come to; rows remember the generation `version`."""
+    removed = _ids(connection, sorted(folded.removed)) if folded.removed else {}
+    for number in removed.values():
+        remove_document(connection, number)
+    if removed:
+        connection.executemany("INSERT OR REPLACE INTO gone VALUES (?, ?)", [(path, version) for path in removed])
         _sweep(connection)
+    numbered: list[tuple[int, Document | None]] = [(number, None) for number in removed.values()]
+    if folded.put:
+        numbered += _put(connection, folded.put, version)
+    if numbered and _has_vectors(connection):  # no vector outlives its text
+        from armarius.store.sqlite.vectors_rows import carry_document
+
+        for number, document in numbered:
+            carry_document(connection, number, document)
+    restamp = "UPDATE documents SET stamp = ? WHERE path = ? AND ? IN ('', content_hash)"
+    connection.executemany(restamp, [(row.stamp, row.path, row.content_hash) for row in folded.stamps.values()])
+    notes = [(key, value, version) for key, value in folded.notes.items()]
+    connection.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", notes)
+    if folded.entities is not None:
+        _replace_entities(connection, folded.entities)
+    connection.executemany(
+        "INSERT OR REPLACE INTO learnt SELECT id, ?, ?, ? FROM documents WHERE path = ?",
+        [(row.kind, row.about, row.data, row.path) for row in folded.learnt.values()],
+    )
 
 
-def _make(connection: apsw.Connection, change: Change, version: int) -> None:
-    match change:
-        case Remove(path):
-            number = _ids(connection, [path]).get(path)
-            if number is not None:
-                remove_document(connection, number)
-                connection.execute("INSERT OR REPLACE INTO gone VALUES (?, ?)", (path, version))
-                _carry_vectors(connection, [(number, None)])
-        case Restamp(path, stamp, content):
-            query = "UPDATE documents SET stamp = ? WHERE path = ? AND ? IN ('', content_hash)"
-            connection.execute(query, (stamp, path, content))
-        case Note(key, value):
-            connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (key, value, version))
-        case EntityIds(ids):
-            _replace_entities(connection, set(ids))
-
-
-def _put(connection: apsw.Connection, changes: Sequence[Put], version: int) -> None:
-    """Documents in the place of those of their paths; the last of a path stays."""
-    of_path = {change.document.path: change for change in changes}
+def _put(connection: apsw.Connection, of_path: Mapping[str, Put], version: int) -> list[tuple[int, Document]]:
+    """Documents in the place of those of their paths, with their ids."""
     ids = _ids(connection, list(of_path))
     free = itertools.count(first_row(connection, "SELECT coalesce(max(id), 0) FROM documents")[0] + 1)
     put = [(ids.get(path) or next(free), change.document, change.stamp) for path, change in of_path.items()]
@@ -124,15 +114,7 @@ def _put(connection: apsw.Connection, changes: Sequence[Put], version: int) -> N
     insert_documents(connection, put, version)
     keep_full_text(connection, numbered, stands)
     connection.executemany("DELETE FROM gone WHERE path = ?", [(path,) for path in of_path])
-    _carry_vectors(connection, numbered)
-
-
-def _keep_learnt(connection: apsw.Connection, rows: Sequence[DerivedRow]) -> None:
-    """Keep what was learnt; that of a path that is no document is dropped."""
-    connection.executemany(
-        "INSERT OR REPLACE INTO learnt SELECT id, ?, ?, ? FROM documents WHERE path = ?",
-        [(row.kind, row.about, row.data, row.path) for row in rows],
-    )
+    return numbered
 
 
 def _ids(connection: apsw.Connection, paths: Sequence[str]) -> dict[str, int]:
@@ -150,15 +132,6 @@ def _replace_entities(connection: apsw.Connection, kept: set[str]) -> None:
     gone = [(name,) for name in entity_refs(connection) if name not in kept]
     connection.executemany("DELETE FROM entities WHERE id = ?", gone)
     connection.executemany("INSERT OR IGNORE INTO entities (id) VALUES (?)", [(name,) for name in sorted(kept)])
-
-
-def _carry_vectors(connection: apsw.Connection, documents: Sequence[tuple[int, Document | None]]) -> None:
-    """No vector outlives its text. What handles vectors is loaded only where there are some."""
-    if _has_vectors(connection):
-        from armarius.store.sqlite.vectors_rows import carry_document
-
-        for number, document in documents:
-            carry_document(connection, number, document)
 
 
 def _has_vectors(connection: apsw.Connection) -> bool:
@@ -280,7 +253,7 @@ class SqliteStore:
             if not all(isinstance(change, Restamp) for change in changes):  # else what is read is what it was
                 now += 1
                 keep_meta(connection, "generation", str(now))
-            write(connection, changes, now)
+            write(connection, fold(changes), now)
         return now
 
     def note(self, key: str) -> str | None:
