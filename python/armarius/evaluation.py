@@ -81,11 +81,8 @@ def _questions(text: str, name: str) -> Iterator[Question]:
 
 def _question(row: dict[str, Any], where: str, number: int) -> Question:
     quotes = row.get("quotes")
-    if (
-        not isinstance(quotes, list)
-        or not quotes
-        or not all(isinstance(item, str) and squeezed(item) for item in quotes)
-    ):
+    are_texts = isinstance(quotes, list) and all(isinstance(item, str) and squeezed(item) for item in quotes)
+    if not quotes or not are_texts:
         raise ContractError(f"{where}: quotes must be a list of one text or more, got {shown(quotes)}")
     if len(quotes) > _MOST_QUOTES:
         raise ContractError(f"{where}: at most {_MOST_QUOTES} quotes, got {len(quotes)}")

@@ -239,11 +239,8 @@ class ServerEmbedder:
             raise EmbeddingError(f"{self._endpoint.name}: {len(data)} embeddings came back for {count} texts")
         rows = [placed[at] for at in range(count)]
         for row in rows:
-            if (
-                not isinstance(row, list)
-                or len(row) != len(rows[0])
-                or not all(type(value) in (int, float) for value in row)
-            ):
+            is_alike = isinstance(row, list) and len(row) == len(rows[0])
+            if not is_alike or not all(type(value) in (int, float) for value in row):
                 raise EmbeddingError(f"{self._endpoint.name}: an embedding is no list of numbers as long as the others")
         return rows
 

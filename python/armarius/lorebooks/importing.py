@@ -403,13 +403,11 @@ def import_manuscript(path: Path, root: Path, *, write: bool, into: str = "chapt
     """
     if reason := NOT_READ.get(path.suffix.lower()):
         raise BookError(f"{path.name}: {reason}")
+    data, _ = file_bytes(path)
     try:
-        data = read_file(path, limit=MAX_BYTES, follow=True)
         text = _text(path.name, data, load_config(root))
-    except FileNotFoundError:
-        raise BookError(f"{path.name}: no such file") from None
-    except (OSError, Undecodable) as error:
-        raise BookError(f"{path.name}: not read: {getattr(error, 'strerror', None) or error}") from None
+    except Undecodable as error:
+        raise BookError(f"{path.name}: not read: {error}") from None
     chapters: list[ImportedChapter] = []
     names: set[str] = set()
     parts = split(text)
