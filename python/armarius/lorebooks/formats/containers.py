@@ -169,27 +169,12 @@ def _charx(data: bytes, name: str, archive: Archive, outside: tuple[UnsupportedF
 
 
 FORMATS: tuple[Format, ...] = (
-    VAULT,
-    stories.NOVELAI_LOREBOOK,
-    stories.NOVELAI_SCENARIO,
-    stories.NOVELAI_STORY,
-    chats.RISU_LOREBOOK,
-    chats.RISU_MODULE,
-    chats.AGNAI,
-    cards.CARD_V2,
-    cards.CARD_V3,
-    cards.LOREBOOK_V3,
-    stories.KOBOLD_STORY_V2,
-    stories.LITE_SAVE,
-    stories.KOBOLD_STORY,
-    chats.TAVERN_HELPER,
-    cards.CHARACTER_BOOK,
-    chats.WORLD_INFO,
-    cards.CARD_V1,
-    stories.AI_DUNGEON,
-    stories.LITE,
-    NOVELCRAFTER,
-)
+    VAULT, stories.NOVELAI_LOREBOOK, stories.NOVELAI_SCENARIO, stories.NOVELAI_STORY, chats.RISU_LOREBOOK,
+    chats.RISU_MODULE, chats.AGNAI, cards.CARD_V2, cards.CARD_V3, cards.LOREBOOK_V3, stories.KOBOLD_STORY_V2,
+    stories.LITE_SAVE, stories.KOBOLD_STORY, chats.TAVERN_HELPER, cards.CHARACTER_BOOK, chats.WORLD_INFO,
+    cards.CARD_V1, stories.AI_DUNGEON, stories.LITE, NOVELCRAFTER,
+)  # fmt: skip
+"""In the order in which they are asked: the first that claims a tree has it."""
 
 
 class EmbeddedText(NamedTuple):
