@@ -30,11 +30,7 @@ _STOPS = "。！？!?；;."
 
 
 def entity_card(
-    entity: Entity,
-    *,
-    chapter: int | None = None,
-    chapters: Chapters = OPEN,
-    language: Language = DEFAULT_LANGUAGE,
+    entity: Entity, *, chapter: int | None = None, chapters: Chapters = OPEN, language: Language = DEFAULT_LANGUAGE
 ) -> str:
     r"""The card of `entity` as known in `chapter`.
 

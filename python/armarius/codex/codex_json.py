@@ -243,9 +243,7 @@ def _kind(value: object) -> str:
     return names.get(type(value), "null" if value is None else type(value).__name__)
 
 
-IMPORTERS: dict[str, Callable[[str, str], CodexFile]] = {
-    CODEX_FILE: parse_codex_json,
-}
+IMPORTERS: dict[str, Callable[[str, str], CodexFile]] = {CODEX_FILE: parse_codex_json}
 """Path in the project folder to its reader. When two files describe one entity, the first gives its name."""
 
 

@@ -38,15 +38,7 @@ from armarius.documents.data import DATA_LIMIT, of_a_tool, read_data, unescaped
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.features import Features
 from armarius.documents.kinds import STORY_KINDS
-from armarius.documents.segments import (
-    SPLITTERS,
-    Marks,
-    Paragraph,
-    Splitter,
-    parts_of,
-    split_code,
-    split_prose,
-)
+from armarius.documents.segments import SPLITTERS, Marks, Paragraph, Splitter, parts_of, split_code, split_prose
 from armarius.documents.titles import FrontMatter, read_front_matter
 from armarius.documents.units import appended
 from armarius.errors import DocumentSkipped, UnknownDocument

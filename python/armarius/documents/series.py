@@ -262,13 +262,12 @@ def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> lis
                 in_sequence &= all(texts[item] or features[item].kind in STORY_KINDS for item in named)
                 of_story |= dict.fromkeys(named)
         share = len(of_story) / len(order) if order else 0.0
-        if path.endswith(".nwx") or (len(order) > 2 and (share >= _LEAST_NAMED or (share >= 0.5 and in_sequence))):
+        is_project = path.endswith(".nwx")
+        if is_project or (len(order) > 2 and (share >= _LEAST_NAMED or (share >= 0.5 and in_sequence))):
             others = Counter(folder_of(item) for item in order.keys() - of_story.keys())
-            apart = {home for home, count in others.items() if count > 1 and len(folders[home]) > 2}
-            if path.endswith(".nwx"):
-                apart = set()
-            named = [item for item in order if item in of_story or folder_of(item) not in apart]
-            orders.append((len(of_story), share, tuple(named)))
+            apart = {home for home, count in others.items() if count > 1 and len(folders[home]) > 2 and not is_project}
+            whole_order = tuple(item for item in order if item in of_story or folder_of(item) not in apart)
+            orders.append((len(of_story), share, whole_order))
     return [(share, order) for _, share, order in sorted(orders, reverse=True)]
 
 

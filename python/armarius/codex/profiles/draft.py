@@ -12,14 +12,7 @@ from typing import Any, Literal, get_args
 from armarius.codex.model import CONTEXT_LEVELS, ContextLevel, Fact, Origin, RejectedName
 from armarius.codex.profiles.fields import is_known, parse_field, role_of, words
 from armarius.documents.segments import parts_of
-from armarius.documents.titles import (
-    FrontMatter,
-    as_strings,
-    group_of,
-    is_generic,
-    is_other,
-    parse_front_matter,
-)
+from armarius.documents.titles import FrontMatter, as_strings, group_of, is_generic, is_other, parse_front_matter
 from armarius.text.unicode import fold, joined
 
 # Bounded, as in fields.py; a table writes the bar as `\|`.
