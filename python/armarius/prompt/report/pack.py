@@ -471,9 +471,7 @@ def account(
     Cost: linear in what went in; nothing is counted but the layers. What stayed out is listed when it is asked for.
     """
     demand, language, stamps = fitted.demand, request.language or DEFAULT_LANGUAGE, task.stamps
-    available = demand.available
-    contents = fitted.rendered.contents
-    placed = fitted.items
+    available, contents, placed = demand.available, fitted.rendered.contents, fitted.items
     tokens = fitted.by_layer or demand.counter.of_layers(layer_pieces(placed))
     messages = _warnings(request, fitted, tokens)
     shaped = [item for item in placed if item.form != "full"]
@@ -498,12 +496,11 @@ def account(
         )
         for layer in LAYERS
     }
-    stable = contents["rules"] + contents["settings"]
     tells_places = request.text is not None or request.selection is not None
     result = AssembleResult(
         prompt=fitted.rendered.prompt,
         token_count=fitted.token_count,
-        stable_prefix_hash=stable_hash(stable),
+        stable_prefix_hash=stable_hash(contents["rules"] + contents["settings"]),
         stable_prefix_unchanged=unchanged,
         warnings=tuple(dict.fromkeys(everything)),
         capacity_percent=round(100 * fitted.token_count / available, 1),
@@ -511,7 +508,6 @@ def account(
         confidence=fitted.admitted.confidence,
         shown=_shown(fitted, task.texts, task.encoding) if tells_places else None,
     )
-
     return Pack(
         result=result,
         request=request,
