@@ -204,6 +204,21 @@ def test_a_sentence_about_something_is_no_task(query):
     assert understand(query).task == "ask"
 
 
+@pytest.mark.parametrize(
+    ("query", "task"),
+    [
+        ("keep it rolling", "continue"),
+        ("make chapter 4 half its size", "rewrite"),
+    ],
+)
+def test_a_sentence_that_no_rule_knows_is_weighed_by_its_words(query, task):
+    assert understand(query).task == task
+
+
+def test_a_text_that_nobody_asks_with_is_no_task():
+    assert understand("", text="keep going with the scene, please continue").task == "ask"
+
+
 @pytest.mark.parametrize(("typed", "task"), [("summarse chapter 2", "summarise"), ("tranlsate chapter 2", "translate")])
 def test_a_verb_of_six_letters_may_have_one_wrong(typed, task):
     assert understand(typed).task == task

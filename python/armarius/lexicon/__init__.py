@@ -11,6 +11,7 @@ asking.toml     the prompt for what files are, and what kinds mean: engine/askin
 summaries.toml  the prompt for summaries: engine/summaries.py
 rewording.toml  the prompt for query variants: `armarius/rewording.py`
 intents.toml    what requests ask for by their verb, parts and shares of their prompts: search/query/recipe.py
+intents.txt     weights of a linear model of requests, from benches/fit_intents.py: search/query/words.py
 look_alikes.toml letters that look like others, from scripts/build_look_alikes.py: prompt/escape.py
 probes.toml     unrelated questions: vectors/embedder.py
 units.toml      what chapters, parts, scenes … are called, numerals: documents/units.py
@@ -25,9 +26,14 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-__all__ = ["word_file"]
+__all__ = ["text_file", "word_file"]
 
 
 def word_file(name: str) -> dict[str, Any]:
-    """The tables of `name`.toml. Read by path: importlib.resources takes as long as parsing all words."""
-    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+    """The tables of `name`.toml."""
+    return tomllib.loads(text_file(f"{name}.toml"))
+
+
+def text_file(name: str) -> str:
+    """The text of a file. Read by path: importlib.resources takes as long as parsing all words."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")

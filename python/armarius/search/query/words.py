@@ -34,6 +34,8 @@ _LAST_LATIN: Final = "\u024f"
 _SHORTEST: Final = 2  # letters of a word that may stand without its apostrophe
 _SPACED = re.compile(rf"[^\W_{UNSPACED}]")  # a letter or digit that is part of a longer token
 _LATIN = re.compile(rf"(?=[\0-{_LAST_LATIN}])\w")  # a part of a Latin word or of a name of code
+_NUMBER = re.compile(r"\d+")
+_PIECE = re.compile(r"[a-z0']+|(?:(?![a-z])[^\W\d_])+|[?？]")
 
 
 class KinshipMatch(NamedTuple, Generic[T]):
@@ -168,6 +170,55 @@ class WordSets:
                     break
             at += 1
         return words
+
+
+class Weights:
+    """A linear model of sentences: for each n-gram and each set of words what it says for each of some classes.
+
+    Args:
+        text: A line with the names of the classes, then in each line a feature, a tab, and for each class a
+            character, whose code is the weight and a number that all share.
+
+    Cost: to read 3,000 lines 1 ms; to weigh a sentence of 40 characters 10 us.
+    """
+
+    __slots__ = ("_classes", "_rows")
+
+    def __init__(self, text: str) -> None:
+        heading, *lines = text.rstrip("\n").split("\n")
+        self._classes = heading.split()
+        fields = (line.split("\t") for line in lines)
+        self._rows = {feature: weights.encode("ascii") for feature, weights in fields}
+
+    def best(self, features: Iterable[str], doubt: str, least: int) -> str:
+        """The class of the largest sum, if it is ahead of that of `doubt` by `least` times the root of the features."""
+        rows = [row for feature in features if (row := self._rows.get(feature))]
+        sums = [sum(column) for column in zip(*rows, strict=True)] or [0] * len(self._classes)
+        lead = max(sums) - sums[self._classes.index(doubt)]
+        return self._classes[sums.index(max(sums))] if lead**2 > least**2 * len(rows) else doubt
+
+
+def ngrams(text: str) -> Iterator[str]:
+    """What a sentence consists of: n-grams within its words (letters to 4, other scripts to 3), pairs of words."""
+    before = "^"
+    yield before
+    for piece in _PIECE.findall(_NUMBER.sub("0", text)):
+        is_latin, word = piece[0] <= _LAST_LATIN, f" {piece} "
+        yield from (word[at : at + n] for n in range(1, 5 if is_latin else 4) for at in range(len(word) - n + 1))
+        if is_latin:
+            yield word
+            yield f"{before} {piece}"
+        before = piece if is_latin else piece[-1]
+    yield f"{before} $"
+
+
+def differ_little(left: str, right: str) -> bool:
+    """Whether two words differ by one letter, or by two neighbours that changed places."""
+    if abs(len(left) - len(right)) > 1 or left[0] != right[0]:
+        return False
+    same = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+    a, b = left[same:], right[same:]
+    return a[1:] == b[1:] or a == b[1:] or a[1:] == b or (a[:2] == b[1::-1] and a[2:] == b[2:])
 
 
 def tokens_of(text: str) -> Tokens:
