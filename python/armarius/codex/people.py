@@ -203,7 +203,7 @@ def _forms(name: str) -> Iterator[_Form]:
         if " " in name:
             yield "".join(parts), "part of the name"
             parts.reverse()
-        if len(parts[0]) > 1:
+        if len(parts[0]) > 1 and parts[0] not in all_titles():  # 约翰逊 博士
             yield parts[0], "given name"
         if len(parts[-1]) > 1:
             yield parts[-1], "family name"
