@@ -78,7 +78,7 @@ FIGURES: dict[str, dict[str, object]] = {}
 
 def recall_of(engine, queries) -> float:
     """recall@10 of what `similar` answers, against exact search in the store, for real queries."""
-    semantic = engine.recall._current()
+    semantic = engine.recall._current_semantic()
     storage, (serving, *_) = semantic._storage, semantic._storage.sets().values()
     found = wanted = 0
     for query in queries:

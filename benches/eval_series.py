@@ -85,12 +85,12 @@ def _anywhere(title: str) -> tuple[int, int] | None:
 
 OFF: dict[str, tuple[Any, str, object]] = {
     "series": (decide, "series_of", lambda _: []),
-    "companions": (series, "_accompany", lambda *_: None),
+    "companions": (series, "_pair_companions", lambda *_: None),
     "order that is written down": (decide, "orders_of", lambda *_: []),
     "alike in a series": (kinds._ROWS, "alike in its series", {}),
     "alike in a folder": (kinds._ROWS, "alike in its folder", {}),
     "runs": (decide, "_runs", lambda *_: None),
-    "names of folders": (features, "_of_the_folders", lambda *_: ()),
+    "names of folders": (features, "_folder_clues", lambda *_: ()),
     "an item begins with its place": (features, "leading", _anywhere),
     "sentences make a text": (features, "_SENTENCES", -1.0),
 }

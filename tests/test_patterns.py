@@ -70,7 +70,7 @@ def value_of(module, expression):
 def inside(value, depth=4):
     if isinstance(value, re.Pattern):
         yield value
-    elif type(value).__name__ == "_OnUse":  # compiled when it is used
+    elif type(value).__name__ == "_LazyPattern":  # compiled when it is used
         yield re.compile(*value._source)
     elif depth and isinstance(value, dict):
         yield from (one for pair in value.items() for one in inside(pair, depth - 1))

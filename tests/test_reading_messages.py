@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from armarius.arguments import LONGEST_MESSAGE, MOST_MESSAGES, Turn, asked_last, checked, read_messages
+from armarius.arguments import LONGEST_MESSAGE, MOST_MESSAGES, Turn, asked_last, check_arg, read_messages
 from armarius.errors import ContractError
 
 
@@ -40,7 +40,7 @@ def test_a_chat_as_lorebook_programs_keep_it_is_read_by_the_same_parser():
     ]  # fmt: skip
     for one in said[:3]:
         with pytest.raises(ContractError, match=r"^messages\[0\]"):
-            checked("messages", read_messages, [one])
+            check_arg("messages", read_messages, [one])
 
 
 def test_text_parts_are_joined_and_what_is_no_text_is_left_out():
@@ -90,13 +90,13 @@ def test_a_call_of_a_tool_says_nothing_and_instructions_are_no_turn():
 )
 def test_what_is_no_message_is_refused_with_its_place(messages, message):
     with pytest.raises(ContractError) as refused:
-        checked("messages", read_messages, messages)
+        check_arg("messages", read_messages, messages)
     assert str(refused.value).startswith(message)
 
 
 def test_an_unknown_role_is_refused_with_those_that_are_known():
     with pytest.raises(ContractError, match=r"^messages\[0\]\.role: expected one of ai, .*, user, got 'narrator'$"):
-        checked("messages", read_messages, [{"role": "narrator", "content": "x"}])
+        check_arg("messages", read_messages, [{"role": "narrator", "content": "x"}])
 
 
 def test_a_lone_surrogate_becomes_the_sign_for_what_is_no_character():

@@ -23,19 +23,19 @@ def run() -> int:
     gc.set_threshold(20_000)  # of our own process: 15 collections until the first prompt, not 325, .08 s of .62
     # A shell sets SIGINT of a background job to SIG_IGN; keep that.
     heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    _end_at_once(heard)
+    _end_on_interrupt(heard)
     try:
-        return doors.main(ready=lambda: _raise_again(heard))
+        return doors.main(ready=lambda: _restore_interrupt(heard))
     finally:
-        _end_at_once(heard)
+        _end_on_interrupt(heard)
 
 
-def _end_at_once(heard: bool) -> None:
+def _end_on_interrupt(heard: bool) -> None:
     if heard:
         signal.signal(signal.SIGINT, _end)
 
 
-def _raise_again(heard: bool) -> None:
+def _restore_interrupt(heard: bool) -> None:
     if heard:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -80,9 +80,9 @@ class Bounds:
         if (chapters is None or chapters is OPEN) and isinstance(kinds, tuple) and not kinds and as_of is None:
             return EVERYTHING
         return cls(
-            checked("chapters", read_chapters, chapters),
-            checked("kinds", read_kinds, kinds),
-            checked("as_of", read_chapter, as_of),
+            check_arg("chapters", read_chapters, chapters),
+            check_arg("kinds", read_kinds, kinds),
+            check_arg("as_of", read_chapter, as_of),
         )
 
     def __bool__(self) -> bool:
@@ -196,7 +196,7 @@ def read_kinds(value: object) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if kind in kinds or (kind == "manuscript" and "chapter" in kinds))
 
 
-def checked(name: str, read: Callable[[object], Read], value: object) -> Read:
+def check_arg(name: str, read: Callable[[object], Read], value: object) -> Read:
     """`read(value)`, for the argument `name`.
 
     Raises:
@@ -251,16 +251,16 @@ def joined_scores(own: Mapping[Key, float], others: Sequence[Mapping[Key, float]
     """
     if not others:
         return dict(own)
-    total = _over_best(own)
+    total = _divide_by_best(own)
     greatest: dict[Key, float] = {}
     for other in others:
-        for key, share in _over_best(other).items():
+        for key, share in _divide_by_best(other).items():
             total[key] = total.get(key, 0.0) + MEAN * share / len(others)
             greatest[key] = max(share, greatest.get(key, 0.0))
     return {key: score + GREATEST * greatest.get(key, 0.0) for key, score in total.items()}
 
 
-def _over_best(scores: Mapping[Key, float]) -> dict[Key, float]:
+def _divide_by_best(scores: Mapping[Key, float]) -> dict[Key, float]:
     best = max(scores.values(), default=0.0)
     return {key: score / best if best > 0 else 0.0 for key, score in scores.items()}
 

@@ -116,7 +116,7 @@ class Channel:
             self._write(body)
         try:
             with ThreadPoolExecutor(self._workers, thread_name_prefix="armarius-channel") as pool:
-                for message in _framed(first, source) if self._has_headers else _lines(first, source):
+                for message in _read_frames(first, source) if self._has_headers else _lines(first, source):
                     if message is None:
                         self._refuse(None, "REQUEST_TOO_LARGE", f"a message may have {MAX_MESSAGE_BYTES} bytes")
                     else:
@@ -178,7 +178,7 @@ class Channel:
         except Cancelled:  # it was answered when it was cancelled
             return
         except Exception as error:  # noqa: BLE001 - every error of a method is answered
-            body = _encode(_failed(request.id, describe(error, root=self._root)))
+            body = _encode(_error_reply(request.id, describe(error, root=self._root)))
         finally:
             CANCEL.reset(token)
         if self._close(request) and request.id is not None:
@@ -205,7 +205,7 @@ class Channel:
             return True
 
     def _refuse(self, key: str | int | None, code: str, message: str, *, number: int | None = None) -> None:
-        self._write(_encode(_failed(key, Failure(code, message), number)))
+        self._write(_encode(_error_reply(key, Failure(code, message), number)))
 
     def _write(self, body: bytes) -> None:
         message = b"Content-Length: %d\r\n\r\n%b" % (len(body), body) if self._has_headers else body + b"\n"
@@ -237,7 +237,7 @@ def _lines(line: bytes, source: IO[bytes]) -> Iterator[bytes | None]:
         line = source.readline(MAX_MESSAGE_BYTES + 1)
 
 
-def _framed(line: bytes, source: IO[bytes]) -> Iterator[bytes | None]:
+def _read_frames(line: bytes, source: IO[bytes]) -> Iterator[bytes | None]:
     """Each message after its headers, of which `line` is the first; None for one that is too long.
 
     Without a length the next message cannot be found: that ends the input, with b"", which is no JSON.
@@ -297,7 +297,7 @@ def _is_text(value: object) -> bool:
     return True
 
 
-def _failed(key: str | int | None, failure: Failure, number: int | None = None) -> dict[str, Any]:
+def _error_reply(key: str | int | None, failure: Failure, number: int | None = None) -> dict[str, Any]:
     number = NUMBERS.get(failure.code, FAILED) if number is None else number
     return {"id": key, "error": {"code": number, "message": failure.message, "data": {"code": failure.code}}}
 

@@ -252,7 +252,7 @@ def run_with_deadline(work: Callable[[], Answer], late: Callable[[float], Except
 
     threading.Thread(target=run, name="armarius-bounded", daemon=True).start()
     seconds = remaining(_FOR_EVER)
-    if not wait_until(partial(landed, done), seconds):
+    if not wait_until(partial(is_ready, done), seconds):
         raise late(seconds)
     return done.result()
 
@@ -281,7 +281,7 @@ def verb_of(
     def call(self: object, *args: P.args, **keywords: P.kwargs) -> Answer:
         for keyword in keywords:
             if keyword not in params:
-                raise TypeError(_unexpected(name, keyword, params))
+                raise TypeError(_unexpected_keyword(name, keyword, params))
         if not question:
             return verb(part(self), *args, **keywords)
         with calling(name, cast("float | None", keywords.get("timeout_s"))) as this:
@@ -323,7 +323,7 @@ def awaitable(
     return cast("Callable[Concatenate[Self, P], Coroutine[Any, Any, Answer]]", call)
 
 
-def _unexpected(verb: str, name: str, params: tuple[str, ...]) -> str:
+def _unexpected_keyword(verb: str, name: str, params: tuple[str, ...]) -> str:
     names = [param for param in params if param != "self"]
     close = near(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name), names)  # as on the wire
     hint = f"did you mean {close[0]!r}?" if close else f"it takes {', '.join(names)}"
@@ -364,7 +364,7 @@ class SingleFlight(Generic[Answer]):
                     break
                 self.waiting += 1
             try:
-                wait_until(partial(landed, under_way), _FOR_EVER)
+                wait_until(partial(is_ready, under_way), _FOR_EVER)
             finally:
                 with self._lock:
                     self.waiting -= 1
@@ -373,7 +373,7 @@ class SingleFlight(Generic[Answer]):
             except Cancelled:  # nobody waited for that one any longer, and here somebody does
                 continue
         try:
-            answer = self._in_turn(work)
+            answer = self._run_in_turn(work)
         except BaseException as error:
             self._land(key)
             future.set_exception(error)
@@ -382,7 +382,7 @@ class SingleFlight(Generic[Answer]):
         future.set_result(answer)
         return answer
 
-    def _in_turn(self, work: Callable[[], Answer]) -> Answer:
+    def _run_in_turn(self, work: Callable[[], Answer]) -> Answer:
         started = time.monotonic()
         if not wait_until(lambda seconds: self._turns.acquire(timeout=seconds), self._patience):
             waited = time.monotonic() - started
@@ -397,7 +397,7 @@ class SingleFlight(Generic[Answer]):
             del self._flying[key]
 
 
-def landed(flight: "Future[Answer]", seconds: float) -> bool:
+def is_ready(flight: "Future[Answer]", seconds: float) -> bool:
     """Whether an answer is there within so many seconds; for `wait_until`."""
     return bool(wait([flight], seconds).done)
 

@@ -360,12 +360,12 @@ class MissingExtra(ArmariusError, ImportError):
     code = "MISSING_EXTRA"
 
     def __init__(self, feature: str, extra: str) -> None:
-        old = "".join(f"; {line}" for line in _too_old(extra))
+        old = "".join(f"; {line}" for line in _old_packages(extra))
         super().__init__(f"{feature} needs an optional dependency: pip install 'armarius[{extra}]'{old}")
         self.extra = extra
 
 
-def _too_old(extra: str) -> list[str]:
+def _old_packages(extra: str) -> list[str]:
     """What is installed in a lower version than the metadata of this package ask for with `extra`."""
     from importlib import metadata  # 50 ms, for a message
 

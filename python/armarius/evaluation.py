@@ -60,7 +60,7 @@ def read_questions(text: str, *, name: str = "questions") -> tuple[Question, ...
     return questions
 
 
-def squeezed(text: str) -> str:
+def without_spaces(text: str) -> str:
     """The text without white space; quotes and prompts are compared in this form."""
     return re.sub(r"\s+", "", text)
 
@@ -81,7 +81,7 @@ def _questions(text: str, name: str) -> Iterator[Question]:
 
 def _question(row: dict[str, Any], where: str, number: int) -> Question:
     quotes = row.get("quotes")
-    are_texts = isinstance(quotes, list) and all(isinstance(item, str) and squeezed(item) for item in quotes)
+    are_texts = isinstance(quotes, list) and all(isinstance(item, str) and without_spaces(item) for item in quotes)
     if not quotes or not are_texts:
         raise ContractError(f"{where}: quotes must be a list of one text or more, got {shown(quotes)}")
     if len(quotes) > _MOST_QUOTES:
@@ -165,10 +165,10 @@ def evaluate(
     """
     if not budgets:
         raise ContractError("budgets: at least one")
-    documents = [(document, squeezed(document.text)) for document in engine.documents()]
+    documents = [(document, without_spaces(document.text)) for document in engine.documents()]
     pairs = [(question, {quote: _place(documents, quote) for quote in question.quotes}) for question in questions]
     left_out = tuple(
-        _nowhere(question, quote) for question, at in pairs for quote, place in at.items() if place is None
+        _missing_quote(question, quote) for question, at in pairs for quote, place in at.items() if place is None
     )
     measured = [(question, at) for question, at in pairs if None not in at.values()]
     if not measured:
@@ -180,8 +180,8 @@ def evaluate(
         for question, places in measured:
             changes = {"budget": budget} if model is None else {"budget": budget, "model": model}
             pack = engine.assemble(question.request.model_copy(update=changes))
-            prompt = squeezed(pack.prompt)
-            missing = [quote for quote in question.quotes if squeezed(quote) not in prompt]
+            prompt = without_spaces(pack.prompt)
+            missing = [quote for quote in question.quotes if without_spaces(quote) not in prompt]
             shares[budget].append(1 - len(missing) / len(question.quotes))
             sizes[budget].append(pack.token_count)
             for quote in missing:
@@ -193,20 +193,20 @@ def evaluate(
     return Evaluation(len(measured), mean, size, tuple(misses), left_out)
 
 
-def _nowhere(question: Question, quote: str) -> str:
+def _missing_quote(question: Question, quote: str) -> str:
     where = f"line {question.line}: " if question.line and question.id != f"line {question.line}" else ""
     return f"{where}{question.id}: the quote {quote[:60]!r} stands nowhere in the project"
 
 
 def _place(documents: Sequence[tuple[Document, str]], quote: str) -> tuple[str, int | None] | None:
     """Document and paragraph of a quote; the paragraph is None if it spans several. None if it is not found."""
-    wanted = squeezed(quote)
+    wanted = without_spaces(quote)
     for document, text in documents:
         if wanted in text:
             inside = (
                 index
                 for index, paragraph in enumerate(document.paragraphs)
-                if wanted in squeezed(document.text[paragraph.start : paragraph.end])
+                if wanted in without_spaces(document.text[paragraph.start : paragraph.end])
             )
             return document.path, next(inside, None)
     return None

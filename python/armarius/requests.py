@@ -68,7 +68,7 @@ Text = Annotated[str, Strict()]
 Count = Annotated[Whole, Field(ge=0)]
 
 
-def _at_most(most: int) -> AfterValidator:
+def _limit_length(most: int) -> AfterValidator:
     """A length that is looked at last: pydantic's own reads a text again, and refuses lone surrogates."""
 
     def check(text: str) -> str:
@@ -79,16 +79,16 @@ def _at_most(most: int) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _not_empty(text: str) -> str:
+def _check_not_empty(text: str) -> str:
     """An empty text is no name; what is not said is None, and null on the wire."""
     if not text.strip():
         raise ValueError("is empty; leave it out for the default")
     return text
 
 
-Name = Annotated[str, Strict(), _at_most(LONGEST_NAME)]
-Chosen = Annotated[Name, AfterValidator(_not_empty)]
-Question = Annotated[str, Strict(), _at_most(LONGEST_QUESTION)]
+Name = Annotated[str, Strict(), _limit_length(LONGEST_NAME)]
+Chosen = Annotated[Name, AfterValidator(_check_not_empty)]
+Question = Annotated[str, Strict(), _limit_length(LONGEST_QUESTION)]
 Flag = Annotated[bool, Strict()]
 Share = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
 
@@ -211,7 +211,7 @@ class Wire(BaseModel):
         if any(map(is_, values.values(), repeat(None))):
             fields = values.copy()
             for name, value in values.items():
-                if value is None and _may_lack(kind, name):
+                if value is None and _omits_null(kind, name):
                     del fields[name]
         try:
             super().__init__(**fields)
@@ -234,11 +234,11 @@ class Wire(BaseModel):
             try:
                 wire = json.loads(wire)
             except (ValueError, RecursionError) as error:
-                raise ContractError(f"{cls._says()}: not valid JSON: {error}") from None
+                raise ContractError(f"{cls._label()}: not valid JSON: {error}") from None
         if not isinstance(wire, Mapping):
-            raise ContractError(f"{cls._says()}: expected a JSON object, got {type(wire).__name__}")
+            raise ContractError(f"{cls._label()}: expected a JSON object, got {type(wire).__name__}")
         if missing := [field for field in cls.required_on_wire() if field not in wire]:
-            raise ContractError("; ".join(f"{cls._says()}.{field} is missing" for field in missing))
+            raise ContractError("; ".join(f"{cls._label()}.{field} is missing" for field in missing))
         return cls.sent(wire)
 
     @classmethod
@@ -249,12 +249,12 @@ class Wire(BaseModel):
             ContractError: A field is missing, unknown or of the wrong type; the name that it has in Python is unknown.
         """
         named = {name: cls.field_name(name) for name in cls.model_fields if name in wire}
-        if other := [f"{cls._says()}.{ours} is unknown; near it: {its}" for ours, its in named.items() if ours != its]:
+        if other := [f"{cls._label()}.{ours} is unknown; near it: {its}" for ours, its in named.items() if ours != its]:
             raise ContractError("; ".join(other))
         return cls(**wire)
 
     @classmethod
-    def _says(cls) -> str:
+    def _label(cls) -> str:
         return cls.__name__ if cls.called == "" else cls.called or "arguments"
 
     @classmethod
@@ -275,7 +275,7 @@ class Wire(BaseModel):
 
 
 @lru_cache(maxsize=1024)
-def _may_lack(kind: type[Wire], name: str) -> bool:
+def _omits_null(kind: type[Wire], name: str) -> bool:
     """Whether null is the same as absent: not for what must be there, nor for a name that nobody knows."""
     field = kind.model_fields.get(name) or kind.model_fields.get(python_name(name))
     return field is not None and not field.is_required() and name not in kind.required_on_wire()
@@ -320,7 +320,7 @@ def _contract_error(kind: type[Wire], error: ValidationError, names: Collection[
             lines += [f"{prefix}{where}.{line}" for line in str(nested).removeprefix(inside).split(f"; {inside}")]
             continue
         if item["type"] == "extra_forbidden":
-            lines.append(f"{prefix}{where} is unknown{_near(kind, str(first))}")
+            lines.append(f"{prefix}{where} is unknown{_suggest_field(kind, str(first))}")
             continue
         fault = _FAULTS.get(item["type"])
         what = f": {item['msg'].removeprefix('Value error, ')}" if fault is None else f" {fault.format(**context)}"
@@ -330,7 +330,7 @@ def _contract_error(kind: type[Wire], error: ValidationError, names: Collection[
     return ContractError("; ".join(lines))
 
 
-def _near(kind: type[Wire], unknown: str) -> str:
+def _suggest_field(kind: type[Wire], unknown: str) -> str:
     """Which fields an unknown name was probably to be, or which there are."""
     names = [kind.field_name(name) for name in kind.model_fields]
     return suggestion(near(unknown, names)) or f"; there are {', '.join(names)}"
@@ -534,7 +534,7 @@ class LayerResults(Wire):
 
     @field_validator(*LAYERS)
     @classmethod
-    def _stands_under_its_name(cls, layer: LayerResult, info: ValidationInfo) -> LayerResult:
+    def _check_layer(cls, layer: LayerResult, info: ValidationInfo) -> LayerResult:
         if layer.layer != info.field_name:
             raise ValueError(f"the layer says that it is {layer.layer!r}")
         return layer

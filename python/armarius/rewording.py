@@ -24,7 +24,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from armarius.arguments import LONGEST, MOST
-from armarius.deadline import CALLER, Recent, landed, remaining, wait_until
+from armarius.deadline import CALLER, Recent, is_ready, remaining, wait_until
 from armarius.errors import ContextWarning, ContractError, RewordingError
 from armarius.io.folder import without_paths
 from armarius.lexicon import word_file
@@ -78,10 +78,10 @@ def parse(reply: object, *, question: str = "", n: int = 4) -> tuple[str, ...]:
     """
     texts = _items(reply) if isinstance(reply, list | tuple) and not _blocks(reply) else _read(text_of(reply))
     kept: dict[str, str] = {}
-    source = _folded(question)
+    source = _fold_text(question)
     for text in texts:
-        wording = _bare(text)
-        key = _folded(wording)
+        wording = _clean_line(text)
+        key = _fold_text(wording)
         if wording and key != source and _is_wording(wording):
             kept.setdefault(key, wording)
     return tuple(kept.values())[: max(0, min(n, MOST))]
@@ -121,7 +121,7 @@ def _items(values: Iterable[Any]) -> Iterator[str]:
             yield from [text for text in value.values() if isinstance(text, str)][:1]
 
 
-def _bare(text: str) -> str:
+def _clean_line(text: str) -> str:
     """Join lines, and remove list markers and surrounding quotes; quotes inside are kept."""
     line = " ".join(text.split())
     if item := _ITEM.fullmatch(line):
@@ -147,7 +147,7 @@ def _is_torn(inner: str) -> bool:
     return False
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return "".join(char for char in text.casefold() if char.isalnum())
 
 
@@ -250,9 +250,9 @@ def request(
         system += _OF_CODE
     if language is not None:
         system += _IN_LANGUAGE.format(language=" ".join(language.split())[:_LONGEST_NAME])
-    listed = json.dumps(_cleaned(names), ensure_ascii=False)
+    listed = json.dumps(_clean_names(names), ensure_ascii=False)
     user = f"名单：{listed}\n问题：{text}" if chinese else f"Names: {listed}\nQuestion: {text}"
-    titles = list(islice(_cleaned(headings), _MOST_HEADINGS))
+    titles = list(islice(_clean_names(headings), _MOST_HEADINGS))
     more = (("标题" if chinese else "Headings", json.dumps(titles, ensure_ascii=False) if titles else ""),
             ("作品" if chinese else "Project", " ".join(about.split())[:_LONGEST_ABOUT]))  # fmt: skip
     for label, value in more:
@@ -263,7 +263,7 @@ def request(
     return made
 
 
-def _cleaned(names: Iterable[str]) -> list[str]:
+def _clean_names(names: Iterable[str]) -> list[str]:
     lines = (" ".join(name.split())[:_LONGEST_NAME] for name in names)
     return list(islice(dict.fromkeys(line for line in lines if line), MOST_NAMES))
 
@@ -364,36 +364,36 @@ class Reworder:
                 return Reworded(texts)
             flight = self._asked.get(key)
             if flight is None and (rest := self._rests_until - self._clock()) > 0:
-                return _unavailable(f"not asked for {rest:.0f} s after {self._failures} failures: {self._cause}")
+                return _unavailable_result(f"not asked for {rest:.0f} s after {self._failures} failures: {self._cause}")
             if flight is None and len(self._asked) >= _AT_ONCE:
-                return _unavailable(f"{_AT_ONCE} questions are under way already")
+                return _unavailable_result(f"{_AT_ONCE} questions are under way already")
             if flight is None:
                 flight = self._asked[key] = Future()
                 args = (key, flight, CALLER.get(), log)
                 threading.Thread(target=self._answer, args=args, name="armarius-reword", daemon=True).start()
         seconds = remaining(self.timeout_s, share=_SHARE)
-        if not wait_until(partial(landed, flight), seconds):
+        if not wait_until(partial(is_ready, flight), seconds):
             why = f"no reply within {round(seconds, 2):g} s"
             with self._lock:
                 if key not in self._late and key in self._asked:
                     self._late.add(key)  # a late reply counts once
-                    self._failed(why)
-            return _unavailable(why)
+                    self._note_failure(why)
+            return _unavailable_result(why)
         try:
             wordings = flight.result(0)
         except Exception as error:  # noqa: BLE001 - no source failure may fail the call
-            return _unavailable(self._why(error))
+            return _unavailable_result(self._failure_reason(error))
         with self._lock:
             self._failures = 0 if wordings else self._failures
-        return Reworded(wordings) if wordings else _unavailable("the reply holds no wording")
+        return Reworded(wordings) if wordings else _unavailable_result("the reply holds no wording")
 
-    def _failed(self, why: str) -> None:
+    def _note_failure(self, why: str) -> None:
         """Count a failure; from the second in a row on, rest. Under the lock."""
         self._failures, self._cause = self._failures + 1, why
         if self._failures >= _PATIENCE:
             self._rests_until = self._clock() + min(_REST_S * 2 ** (self._failures - _PATIENCE), 16 * _REST_S)
 
-    def _why(self, error: Exception) -> str:
+    def _failure_reason(self, error: Exception) -> str:
         if isinstance(error, TimeoutError):
             return f"no reply within {self.timeout_s:g} s"
         if isinstance(error, RewordingError):
@@ -417,20 +417,20 @@ class Reworder:
             if log is not None:
                 log.add("reword", prompt, reply, f"{len(wordings)} wordings")
         except BaseException as error:  # noqa: BLE001 - passed on to the waiting threads
-            self._done(key)
+            self._finish_question(key)
             cause = error if isinstance(error, Exception) else RuntimeError(type(error).__name__)
             if log is not None and prompt is not None:
                 log.add("reword", prompt, reply, type(error).__name__)
             with self._lock:
                 if key not in self._late:
-                    self._failed(self._why(cause))
+                    self._note_failure(self._failure_reason(cause))
                 self._late.discard(key)
             flight.set_exception(cause)
             return
-        self._done(key, wordings)
+        self._finish_question(key, wordings)
         flight.set_result(wordings)
 
-    def _done(self, key: Question, wordings: tuple[str, ...] = ()) -> None:
+    def _finish_question(self, key: Question, wordings: tuple[str, ...] = ()) -> None:
         with self._lock:
             self._asked.pop(key, None)
             if wordings:
@@ -438,5 +438,5 @@ class Reworder:
                 self._known.keep(key, wordings)
 
 
-def _unavailable(why: str) -> Reworded:
+def _unavailable_result(why: str) -> Reworded:
     return Reworded(warning=REWORDING_UNAVAILABLE(why=why))

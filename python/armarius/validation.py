@@ -54,7 +54,7 @@ def whole(
     if type(value) is int:  # the usual case, without the slower protocol check
         number: int | None = value
     else:
-        number = None if isinstance(value, bool) else _indexed(value)
+        number = None if isinstance(value, bool) else _index_value(value)
     if number is None or (least is not None and number < least):
         _refuse(field, "a whole number" + ("" if least is None else f" >= {least}"), value, error)
     if most is not None and number > most:
@@ -62,7 +62,7 @@ def whole(
     return number
 
 
-def _indexed(value: object) -> int | None:
+def _index_value(value: object) -> int | None:
     """The result of `__index__`; None without one, or if it raises (numpy arrays of several items do)."""
     try:
         return index(value) if isinstance(value, SupportsIndex) else None
@@ -183,13 +183,13 @@ def near(wanted: object, names: Iterable[str]) -> tuple[str, ...]:
     folded = wanted.strip()[:_COMPARED].casefold()
     spelt = {name: name.casefold() for name in names}
     same = [name for name in names if spelt[name] == folded]
-    numbered = [name for name in names if _numbered(spelt[name]) == _numbered(folded)]
+    numbered = [name for name in names if _strip_zeros(spelt[name]) == _strip_zeros(folded)]
     holding = sorted((name for name in names if folded in spelt[name]), key=lambda name: (len(name), name))
     written: dict[str, str] = {}
     for name, lower in spelt.items():
         written.setdefault(lower, name)
         written.setdefault(lower.rpartition(":")[2], name)
-    alike = [written[form] for form in _alike(folded, written)]
+    alike = [written[form] for form in _similar_names(folded, written)]
     begins = sorted((name for name in names if len(name) > 3 and folded.startswith(spelt[name])), key=len, reverse=True)
     return tuple(dict.fromkeys((*same, *numbered, *holding, *begins, *alike)))[:_NEAREST]
 
@@ -199,20 +199,20 @@ def near_paths(wanted: str, paths: Iterable[str]) -> tuple[str, ...]:
     paths = tuple(paths)
     name = PurePosixPath(wanted.replace("\\", "/")).name.casefold()
     files = {path: PurePosixPath(path.casefold()) for path in paths}
-    stems = {_numbered(name), _numbered(PurePosixPath(name).stem)}
+    stems = {_strip_zeros(name), _strip_zeros(PurePosixPath(name).stem)}
     same = [path for path, file in files.items() if name and file.name == name]
-    stem = [path for path, file in files.items() if name and _numbered(file.stem) in stems]
+    stem = [path for path, file in files.items() if name and _strip_zeros(file.stem) in stems]
     ends = {file.stem: path for path, file in files.items()}
-    alike = [ends[end] for end in _alike(PurePosixPath(name).stem[:_COMPARED], ends)]
+    alike = [ends[end] for end in _similar_names(PurePosixPath(name).stem[:_COMPARED], ends)]
     return (tuple(dict.fromkeys((*same, *stem))) or tuple(dict.fromkeys((*near(wanted, paths), *alike))))[:_NEAREST]
 
 
-def _numbered(name: str) -> str:
+def _strip_zeros(name: str) -> str:
     """`name` with its numbers without leading zeros."""
     return re.sub(r"\d+", lambda number: number[0].lstrip("0") or "0", name)
 
 
-def _alike(wanted: str, names: Iterable[str]) -> list[str]:
+def _similar_names(wanted: str, names: Iterable[str]) -> list[str]:
     """Names with at least `_ALIKE` of their characters in common with `wanted`, in the same order; the best first."""
     from difflib import SequenceMatcher  # it and what it loads take 5 ms
 
@@ -231,7 +231,7 @@ def _numbers(name: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d{1,18}", name)]
 
 
-def expected(options: Sequence[str], value: object) -> str:
+def option_error(options: Sequence[str], value: object) -> str:
     """What an error says of a value outside `options`, with the near ones."""
     return f"expected one of {', '.join(options)}, got {shown(value)}{suggestion(near(value, options))}"
 

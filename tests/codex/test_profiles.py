@@ -93,8 +93,8 @@ def test_a_heading_without_a_title_opens_no_section_and_ends_no_reading(line):
 
 
 def test_quotation_marks_are_taken_off_what_may_be_a_name_alone():
-    assert fields.unquoted("“" * 100 + "小雨") == "小雨"
-    assert fields.unquoted("“" * 2_000) == "“" * 2_000
+    assert fields.strip_quotes("“" * 100 + "小雨") == "小雨"
+    assert fields.strip_quotes("“" * 2_000) == "“" * 2_000
 
 
 @given(st.text(max_size=400), KINDS)

@@ -3,7 +3,7 @@
 import pytest
 
 from armarius.arguments import Bounds
-from armarius.codex.cards import until, visible, without_later
+from armarius.codex.cards import visible, visible_until, without_later
 from armarius.documents.document import make_document
 from armarius.trust.settings import Config
 
@@ -70,5 +70,5 @@ def test_with_chapters_what_is_no_chapter_is_not_seen():
 
 def test_what_may_be_read_of_an_open_document_ends_before_what_is_later():
     book = document("book.md", BOOK)
-    assert BOOK[: until(book, 2)].rstrip().endswith("乙。")
-    assert until(book, 3) == len(BOOK)
+    assert BOOK[: visible_until(book, 2)].rstrip().endswith("乙。")
+    assert visible_until(book, 3) == len(BOOK)

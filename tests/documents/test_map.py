@@ -182,7 +182,7 @@ def looked_at(monkeypatch):
 
         monkeypatch.setattr(module, name, count)
 
-    monkeypatch.setattr(source, "_racy", lambda _: -1)  # the stamps of files just written are believed
+    monkeypatch.setattr(source, "_racy_window", lambda _: -1)  # the stamps of files just written are believed
     counted(classify, "features_of")
     counted(derived, "document_of")
     counted(document, "document_of", of_all=False)
@@ -226,7 +226,7 @@ def work(monkeypatch):
     def counted(name, function):
         return lambda *args: (done.append(name), function(*args))[1]
 
-    monkeypatch.setattr(source, "_racy", lambda _: -1)
+    monkeypatch.setattr(source, "_racy_window", lambda _: -1)
     monkeypatch.setattr(derived, "decide", counted("decided", derived.decide))
     rows = DerivedCache("features", derived._FEATURES.version, pack, counted("read", unpack))
     monkeypatch.setattr(derived, "_FEATURES", rows)
@@ -290,7 +290,7 @@ def test_another_process_reads_the_map_from_the_index(tmp_path):
 
 
 def test_an_answer_has_the_map_that_another_process_wrote(tmp_path, monkeypatch):
-    monkeypatch.setattr(source, "_racy", lambda _: -1)  # the stamps of files just written are believed
+    monkeypatch.setattr(source, "_racy_window", lambda _: -1)  # the stamps of files just written are believed
     with (
         project(tmp_path, {f"chapters/{n:02}.md": "en" for n in (1, 2, 3)}) as index,
         ProjectIndex.open(tmp_path, index_dir=tmp_path / ".index") as other,

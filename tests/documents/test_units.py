@@ -16,7 +16,7 @@ from armarius.documents.units import (
     bare_number,
     chapter_number,
     chapter_range,
-    leading,
+    leading_span,
     parse_numeral,
     volume_number,
 )
@@ -48,14 +48,14 @@ def test_a_label_says_from_which_chapter_a_fact_holds(label, since, until):
 
 def spellings():
     """Chapter 3, and chapters 3 to 5, by every word for a chapter in every script: heading, fact, request, range."""
-    for word in sorted(units.listed("han", *CHAPTERS)):
+    for word in sorted(units.unit_words("han", *CHAPTERS)):
         yield from ((f"第{n}{word}", f"第{n}{word}起", f"写第{n}{word}", f"第{n}到5{word}") for n in ("3", "３", "三"))
         yield f"第3{word}", f"第3{word}から", f"改写第三{word}", f"第三{word}至第五{word}"
-    for word in sorted(units.listed("hangul", *CHAPTERS)):
+    for word in sorted(units.unit_words("hangul", *CHAPTERS)):
         yield f"제3{word}", f"제3{word}부터", f"제3{word}를 써 줘", f"제3-5{word}"
-    for word in sorted(units.listed("latin", "chapter", "episode")):
+    for word in sorted(units.unit_words("latin", "chapter", "episode")):
         yield from ((f"{word} {n}", f"{word} {n} on", f"write {word} {n}", f"{word} 3-5") for n in ("3", "III"))
-    for word in sorted(units.listed("short", "chapter", "episode")):
+    for word in sorted(units.unit_words("short", "chapter", "episode")):
         yield f"{word}3", f"{word}3 on", f"write {word}3", f"{word}3-{word}5"
 
 
@@ -131,4 +131,4 @@ def test_volumes_are_not_chapters():
     ],
 )
 def test_a_line_begins_with_its_chapters_or_merely_names_some(line, chapters):
-    assert leading(line) == chapters
+    assert leading_span(line) == chapters

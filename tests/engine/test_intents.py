@@ -10,7 +10,7 @@ import pytest
 
 import armarius
 from armarius.lexicon import word_file
-from armarius.search.query.recipe import _of_row, task_of, understand
+from armarius.search.query.recipe import _recipe_of_row, task_of, understand
 from armarius.types import TaskName
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -188,15 +188,15 @@ def test_no_pattern_of_the_table_is_longer_than_80_characters():
 
 
 def test_a_task_that_names_no_place_holds_what_a_question_holds():
-    assert _of_row("ask").parts <= understand("Summarise Pip's relationship with Joe").parts
-    assert understand("Summarise chapter 3").parts == _of_row("summarise").parts
+    assert _recipe_of_row("ask").parts <= understand("Summarise Pip's relationship with Joe").parts
+    assert understand("Summarise chapter 3").parts == _recipe_of_row("summarise").parts
 
 
 @pytest.mark.parametrize("query", ["Summarise chapters 2 and 3, what the rope means", "检查第3章丧事的排场写得合理吗"])
 def test_what_a_task_that_reads_says_besides_is_looked_up_in_its_chapters(query):
     recipe = understand(query)
     assert recipe.chapters in ((2, 3), (3,))
-    assert (recipe.parts, recipe.shares) == (_of_row("ask").parts, {})
+    assert (recipe.parts, recipe.shares) == (_recipe_of_row("ask").parts, {})
 
 
 @pytest.mark.parametrize("query", ["写到放风筝的场面", "往后就大摇大摆地运货", "选项的值可以来自哪些地方"])

@@ -152,9 +152,9 @@ def test_a_buffer_is_parsed_and_ranked_once_for_each_text(engine, monkeypatch):
     from armarius.search.corpus import Corpus
 
     read, made = [], []
-    document_of, with_live = editor_texts.document_of, Corpus._with_live
+    document_of, with_live = editor_texts.document_of, Corpus._overlay_live
     monkeypatch.setattr(editor_texts, "document_of", lambda *a, **k: read.append(a[0]) or document_of(*a, **k))
-    monkeypatch.setattr(Corpus, "_with_live", lambda *a: made.append(a[1].path) or with_live(*a))
+    monkeypatch.setattr(Corpus, "_overlay_live", lambda *a: made.append(a[1].path) or with_live(*a))
     for cursor in range(5):
         engine.assemble("旧怀表在哪里", document=PATH, text=LIVE, cursor=cursor, budget=3000)
     assert (read, made) == ([PATH], [PATH])

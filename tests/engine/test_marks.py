@@ -6,7 +6,7 @@ import pytest
 
 from armarius.engine import ContextEngine
 from armarius.errors import BudgetError
-from armarius.prompt.escape import marked, marks_of, trimmed, unmarked
+from armarius.prompt.escape import insert_marks, marks_of, strip_marks, trimmed
 from armarius.requests import AssembleRequest
 from armarius.testing import FixedCounter
 from armarius.verbs import methods_of
@@ -46,8 +46,8 @@ def desk(engine, text=TEXT, query="续写", budget=3000, **more):
 )
 def test_marks_stand_where_their_offsets_are(cursor, selection, expected):
     marks = marks_of(cursor if "cursor" in expected else None, selection)
-    assert marked("01234", marks) == expected
-    assert unmarked(expected) == "01234"
+    assert insert_marks("01234", marks) == expected
+    assert strip_marks(expected) == "01234"
 
 
 def test_white_space_between_a_mark_and_the_words_stays():
@@ -108,7 +108,7 @@ def test_a_selection_far_from_what_fits_is_in_the_prompt_whole(engine, cursor):
     assert f"<selection>{selected}</selection>" in pack.prompt
     assert pack.token_count == len(pack.prompt) <= 2000
     window = next(item for item in pack.items if item.source == "editor:cursor-window")
-    assert LONG[slice(*window.shows[1:])] in unmarked(pack.prompt)
+    assert LONG[slice(*window.shows[1:])] in strip_marks(pack.prompt)
     assert selected in LONG[slice(*window.shows[1:])]
 
 
@@ -138,14 +138,14 @@ def test_a_selection_is_never_a_duplicate(engine):
 def test_a_selection_wins_over_an_equal_additional_input(engine):
     selected = TEXT[8:20]
     pack = desk(engine, cursor=20, selection=(8, 20), additional_input=selected)
-    assert unmarked(pack.prompt).count(selected) == 1
+    assert strip_marks(pack.prompt).count(selected) == 1
     assert [gone.code for gone in pack.omitted if gone.source == "editor:selection"] == ["duplicate"]
 
 
 def test_passages_are_not_said_again_where_a_mark_cuts_their_paragraph(engine):
     at = TEXT.index("没有")
     pack = desk(engine, query="林渡把信收在哪里", cursor=at, selection=(at - 3, at))
-    assert unmarked(pack.prompt).count("林渡把信收进袖中") == 1
+    assert strip_marks(pack.prompt).count("林渡把信收进袖中") == 1
 
 
 def test_a_window_that_was_cut_starts_where_it_started_when_the_cursor_moves(engine):

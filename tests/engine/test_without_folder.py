@@ -240,13 +240,13 @@ def test_a_damaged_part_of_a_snapshot_is_left_out_alone(snapshot, member):
 
 
 def test_an_index_of_a_snapshot_that_holds_no_utf_8_is_built_again(snapshot):
-    from armarius.io.read import packed
+    from armarius.io.read import pack_zip
 
     archive = ZipFile(BytesIO(snapshot))
     members = {name: archive.read(name) for name in archive.namelist()}
     (index,) = (name for name in members if name.startswith("index-"))
     members[index] = re.sub(rb"(?<=[0-9a-f]{15})[0-9a-f](?=[0-9a-f]{16})", b"\x9b", members[index])
-    with armarius.open(None, snapshot=packed(members)) as engine:
+    with armarius.open(None, snapshot=pack_zip(members)) as engine:
         assert len(engine.search("zebra", limit=50)) == 40
 
 
@@ -309,10 +309,10 @@ def test_a_document_that_another_one_moved_meanwhile_is_unknown(folder, monkeypa
 
 
 def test_a_member_of_a_snapshot_that_leads_elsewhere_is_left_out(tmp_path):
-    from armarius.io.read import packed
+    from armarius.io.read import pack_zip
 
     members = {"texts/../../x.md": b"x", "texts/.git/hooks/x": b"x", "/x.md": b"x", "x.md": b"x", "texts/a.md": b"# A"}
-    with armarius.open(None, snapshot=packed(members)) as engine:
+    with armarius.open(None, snapshot=pack_zip(members)) as engine:
         assert [document.path for document in engine.documents()] == ["a.md"]
         assert [path.name for path in engine.root.iterdir()] == ["a.md"]
 

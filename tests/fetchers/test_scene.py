@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from armarius._core import Speech
 from armarius.codex import Codex, Entity
-from armarius.prompt.fetchers.detected import MOST, RetrievedFetcher, present
+from armarius.prompt.fetchers.detected import MOST, RetrievedFetcher, find_present
 from armarius.prompt.fetchers.entities import CodexSource
 from armarius.text.matcher import EntityMatcher
 from armarius.types import FetchRequest
@@ -127,7 +127,7 @@ def test_the_core_reads_a_scene_as_the_mentions_of_its_matcher_are_read(text, cu
     ]
     matcher = EntityMatcher(people)
     mentions = matcher.find_all(text)
-    firsts, counts, weight, hidden = present(text, cursor, matcher)
+    firsts, counts, weight, hidden = find_present(text, cursor, matcher)
     assert counts == Counter(one.entity_id for one in mentions)
     assert firsts == {one.entity_id: one for one in reversed(mentions)}
     assert weight.keys() == counts.keys()

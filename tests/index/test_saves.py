@@ -8,7 +8,7 @@ from tests.index.conftest import put
 from armarius.corpus.part import StoreCorpus
 from armarius.index.freshness import IndexContents
 from armarius.index.project_index import ProjectIndex
-from armarius.index.source import _covered
+from armarius.index.source import _covered_paths
 from armarius.store.sqlite.store import SqliteStore
 
 
@@ -107,4 +107,4 @@ def test_a_path_is_covered_by_itself_and_by_every_folder_above_it(paths, wanted)
         for path, above in zip(paths, folders, strict=True)
         if path in wanted or any(folder in wanted for folder in above)
     ]
-    assert _covered(paths, wanted) == expected
+    assert _covered_paths(paths, wanted) == expected

@@ -17,7 +17,7 @@ from tests.steps import steps
 from armarius import activate
 from armarius.errors import BookError
 from armarius.lorebooks import read_book
-from armarius.lorebooks.active.records import compiled
+from armarius.lorebooks.active.records import compile_key
 from armarius.lorebooks.book import EXPORTS
 from armarius.lorebooks.formats.chats import DEFAULTS
 from armarius.lorebooks.formats.format import MAX_KEYS
@@ -266,7 +266,7 @@ def test_reading_takes_less_than_three_times_the_size_beside_the_file():
     ],
 )
 def test_javascript_expressions_mean_what_they_mean_there(key, hit, missed):
-    found = compiled(*expression_of(key))
+    found = compile_key(*expression_of(key))
     assert found.search(hit) >= 0
     assert found.search(missed) == -1
 

@@ -245,8 +245,8 @@ def test_the_keys_of_a_book_that_is_asked_again_stay_ready(monkeypatch):
     )
     activator, scan = activation.Activator(), activation.scan_of(text="x")
     for book in found:
-        activator._of(book.profile, [found[0]], scan)
-        activator._of(book.profile, [book], scan)
+        activator._keys_of(book.profile, [found[0]], scan)
+        activator._keys_of(book.profile, [book], scan)
     assert made.count("b0") == 1
 
 

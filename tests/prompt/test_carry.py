@@ -3,7 +3,7 @@ import threading
 from tests.prompt.support import assemble, candidate
 
 from armarius.prompt.continuation import PREVIOUS
-from armarius.prompt.fetch import confirmed
+from armarius.prompt.fetch import confirm_all
 from armarius.prompt.profile import LayerBudget
 from armarius.testing import FakeFetcher, FixedCounter
 from armarius.types import FetchRequest, Omission
@@ -92,7 +92,7 @@ def test_fetcher_that_confirms_too_late_confirms_nothing_and_is_not_waited_for()
 
     fetcher, items = Slow(), [card("a")]
     try:
-        found, unsure = confirmed([fetcher, Sure()], items, FetchRequest("p"), timeout=1.0)
+        found, unsure = confirm_all([fetcher, Sure()], items, FetchRequest("p"), timeout=1.0)
     finally:
         gate.set()
     assert found == {"a"}

@@ -7,7 +7,7 @@ from tests.prompt.support import assemble, candidate
 
 import armarius
 from armarius import TokenCounter
-from armarius.prompt.counter import CachedCounter, _behind, common_prefix, cut, window
+from armarius.prompt.counter import CachedCounter, _count_behind, common_prefix, cut, window
 from armarius.testing import FixedCounter
 from armarius.text.unicode import grapheme_floor
 
@@ -82,9 +82,9 @@ def test_the_window_is_divided_as_if_everything_behind_the_cursor_had_been_count
     share = most - most * 75 // 100
     for anchor in range(0, len(text), 61):
         behind = counter.count(text[anchor : anchor + 2 * most])
-        found = _behind(text, anchor, most, counter)
+        found = _count_behind(text, anchor, most, counter)
         assert max(most - share, most - found) == max(most - share, most - behind)
-    assert _behind(text, len(text), most, counter) == 0
+    assert _count_behind(text, len(text), most, counter) == 0
 
 
 def test_the_window_of_a_book_in_one_file_is_its_chapter_and_earlier_ones_compete(tmp_path):

@@ -131,8 +131,8 @@ class _Guard:
     def install(cls, path):
         """Guard `write_atomic` of this process."""
         guard = cls.of_process = cls(path)
-        look, replace, unlink = writer._held, Folder.replace, Folder.unlink
-        writer._held = lambda *asked: guard.lock(fcntl.LOCK_SH) or look(*asked)
+        look, replace, unlink = writer._first_bytes, Folder.replace, Folder.unlink
+        writer._first_bytes = lambda *asked: guard.lock(fcntl.LOCK_SH) or look(*asked)
 
         def replaced(folder, name, target):
             try:

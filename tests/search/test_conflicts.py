@@ -8,7 +8,7 @@ import pytest
 from tests.rows import rows
 
 import armarius
-from armarius.search.contradictions.values import located, topic_of
+from armarius.search.contradictions.values import topic_of, values_at
 
 from .conftest import write
 
@@ -109,7 +109,7 @@ def test_ages_are_read_as_english_spells_them_and_other_numbers_are_not(coast, s
     values = {*values}
     view = coast._parts.project.view()
     with view.corpus.acquire() as corpus:
-        assert {one.text for one in located(corpus, sentence, [], topic_of("age"))} == values
+        assert {one.text for one in values_at(corpus, sentence, [], topic_of("age"))} == values
 
 
 def test_an_age_long_past_does_not_compete_with_a_later_one(tmp_path):
@@ -121,7 +121,7 @@ def test_an_age_long_past_does_not_compete_with_a_later_one(tmp_path):
 @rows("retrieval_conflicts")
 def test_a_colour_is_that_of_the_thing_beside_it(coast, sentence, values):
     with coast._parts.project.view().corpus.acquire() as corpus:
-        assert {one.text for one in located(corpus, sentence, [], topic_of("appearance"))} == {*values}
+        assert {one.text for one in values_at(corpus, sentence, [], topic_of("appearance"))} == {*values}
 
 
 LAME = (

@@ -144,7 +144,7 @@ def test_sentences_without_a_sign_of_an_age_give_none(monkeypatch):
     ]
     sentences += [f"{who}比{whom}大三岁" for who in "他她" for whom in ("小雨", "林默")]
     sentences += ["Anna is 41.", "At forty she left.", "a man of thirty", "Tom, older than Clara", "age: 12", "aged\t7"]
-    quick = [values._ages(sentence) for sentence in sentences]
+    quick = [values._find_ages(sentence) for sentence in sentences]
     monkeypatch.setattr(values, "_AGES", re.compile(""))
-    assert quick == [values._ages(sentence) for sentence in sentences]
+    assert quick == [values._find_ages(sentence) for sentence in sentences]
     assert any(quick)

@@ -12,7 +12,7 @@ from armarius.search.explain import _traces, words_in
 from armarius.search.query import chapters
 from armarius.search.query.query import _functions, question, terms_of
 from armarius.search.rank import _cards
-from armarius.search.retrieve import _understood
+from armarius.search.retrieve import _understand_query
 from armarius.store.sqlite.store import SqliteStore
 from armarius.text.unicode import BETWEEN
 
@@ -73,7 +73,7 @@ def test_function_words_are_cut_out_leftmost_longest(run):
 @pytest.mark.parametrize("query", ASKED)
 def test_a_card_tells_the_sentence_that_shares_the_rarest_terms(novel, query):
     with novel.corpus.acquire() as tables:
-        asked = _understood(tables, query, None)
+        asked = _understand_query(tables, query, None)
         read, corpus = question(asked), tables.paragraphs.corpus
         wanted = {
             *read.terms,

@@ -5,7 +5,7 @@ from tests.rows import rows
 
 import armarius
 from armarius.search.contradictions.statements import ValueOwner
-from armarius.search.contradictions.values import located, topic_of
+from armarius.search.contradictions.values import topic_of, values_at
 
 from .conftest import write
 
@@ -33,7 +33,7 @@ def given(town, whom, sentence, place, about):
         people = [one for one in mentions if corpus.entities[one.entity_id].type == "character"]
         (entity_id,) = [one.id for one in town.entities() if one.name == whom]
         whose = ValueOwner(sentence, people, entity_id, place, topic)
-        return {one.text.partition(":")[2] for one in located(corpus, sentence, mentions, topic) if whose.owns(one)}
+        return {one.text.partition(":")[2] for one in values_at(corpus, sentence, mentions, topic) if whose.owns(one)}
 
 
 @rows("retrieval_whose")
@@ -65,7 +65,7 @@ def test_where_somebody_else_lives_is_no_home(town, whom, sentence, place, there
 def test_an_age_of_a_time_past_is_no_present_age_and_a_bare_number_is_one(town, sentence, values):
     values = {*values}
     with town._parts.project.view().corpus.acquire() as corpus:
-        assert {one.text for one in located(corpus, sentence, [], topic_of("年龄"))} == values
+        assert {one.text for one in values_at(corpus, sentence, [], topic_of("年龄"))} == values
 
 
 CLASH = {

@@ -7,7 +7,7 @@ import pytest
 from tests.server.tls import TLSEndpoint, write_certificate
 
 from armarius.errors import StoreUnavailable
-from armarius.store.postgres.pool import Pool, named
+from armarius.store.postgres.pool import Pool, store_error
 
 AT = 'connection failed: connection to server at "db.example" (192.0.2.1), port 5432 failed: '
 REFUSED = 'FATAL:  no pg_hba.conf entry for host "192.0.2.7", user "guarded", database "books", '
@@ -42,7 +42,7 @@ MESSAGES = [
 
 @pytest.mark.parametrize(("message", "cause"), MESSAGES)
 def test_a_message_of_libpq_has_one_cause_and_names_no_user(message, cause):
-    error = named("postgresql db.example/books", psycopg.OperationalError(message), 0.0)
+    error = store_error("postgresql db.example/books", psycopg.OperationalError(message), 0.0)
     assert isinstance(error, StoreUnavailable)
     assert error.code == "STORE_AWAY"
     assert error.message.startswith(f"postgresql db.example/books: no connection: {cause}")
@@ -56,7 +56,7 @@ def test_what_is_lost_over_an_open_connection_is_no_fault_of_its_address():
         "consuming input failed: could not receive data from server: Connection timed out",
         "consuming input failed: server closed the connection unexpectedly",
     ):
-        assert named("postgresql", psycopg.OperationalError(message), 0.0).message.endswith(": no connection")
+        assert store_error("postgresql", psycopg.OperationalError(message), 0.0).message.endswith(": no connection")
 
 
 @pytest.fixture

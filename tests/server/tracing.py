@@ -58,13 +58,13 @@ class Trace:
 class ShufflingPool(Pool):
     """As a pooler in transaction mode: every transaction on another connection, nothing left on any of them."""
 
-    def _back(self, connection) -> None:
+    def _give_back(self, connection) -> None:
         if connection.is_idle:
             driver = connection.driver
             factory, driver.cursor_factory = driver.cursor_factory, psycopg.Cursor
             connection.execute("DISCARD ALL")
             driver.cursor_factory = factory
-        super()._back(connection)
+        super()._give_back(connection)
         with self._lock:
             self._idle.reverse()
             self._idle.append(self._idle.pop(0))

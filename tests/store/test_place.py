@@ -382,11 +382,11 @@ def test_a_place_says_where_it_is_trusted_from(project, tmp_path):
 def test_the_lock_is_exclusive_for_one_and_shared_by_the_rest(tmp_path):
     first, second, third = (PlaceLock(tmp_path / "index.lock") for _ in range(3))
     assert first.enter()
-    first.settle()
+    first.share_lock()
     assert not second.enter()
-    assert not second.alone()
+    assert not second.is_alone()
     second.leave()
-    assert first.alone()
+    assert first.is_alone()
     first.leave()
     assert third.enter()
     third.leave()
@@ -409,7 +409,7 @@ def test_who_meets_somebody_that_leaves_without_an_index_enters_again(project, m
         alone = enter(lock)
         entered.append(lock)
         if len(entered) == 1:  # as if another had held the lock in that moment
-            lock.settle()
+            lock.share_lock()
             return False
         return alone
 

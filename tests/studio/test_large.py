@@ -14,7 +14,7 @@ import armarius
 pytest.importorskip("starlette", reason="armarius[studio]")
 from starlette.testclient import TestClient
 
-from armarius.studio.app import _told, build_app
+from armarius.studio.app import _sse_events, build_app
 
 assert client, engine  # fixtures
 CHAPTERS, PEOPLE, LONG = 2_500, 500, 350_000
@@ -89,4 +89,4 @@ def test_the_events_count_no_rows(large, monkeypatch):
         return False
 
     request = SimpleNamespace(is_disconnected=connected)
-    assert asyncio.run(anext(_told(engine, request))) == f'data: ["ready", {", ".join(map(str, moment[1:]))}]\n\n'
+    assert asyncio.run(anext(_sse_events(engine, request))) == f'data: ["ready", {", ".join(map(str, moment[1:]))}]\n\n'

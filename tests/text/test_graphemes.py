@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import armarius
 from armarius import truncate
-from armarius.prompt.counter import reach
+from armarius.prompt.counter import offset_within
 from armarius.prompt.fetchers.layers import ImmediateFetcher
 from armarius.testing import FixedCounter
 from armarius.text.unicode import grapheme_floor
@@ -49,7 +49,7 @@ def test_truncation_of_a_long_row_tears_no_character(cluster, keep, tokens):
 def test_a_hosts_counter_and_the_window_tear_no_character_either(cluster):
     text = cluster * 9000
     for keep in ("head", "tail"):
-        assert reach(text, 777, keep=keep, counter=FixedCounter()) % len(cluster) == 0
+        assert offset_within(text, 777, keep=keep, counter=FixedCounter()) % len(cluster) == 0
     (window,) = (
         ImmediateFetcher(before=5000, after=1111)
         .fetch(FetchRequest(project_id="p", text=text, cursor=len(cluster) * 4500, document="a.md"))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armarius.documents.kinds import Glob
-from armarius.trust.folders import inside, is_file_within, way
+from armarius.trust.folders import is_file_within, path_inside, way
 
 
 @pytest.fixture
@@ -39,12 +39,12 @@ def test_a_path_ends_inside_or_outside(root, path, end):
     assert found.within == (end is not None)
     if end is not None:
         assert found.end == root / end
-    assert (inside(root, path) is not None) == (end == path.rstrip("/"))
+    assert (path_inside(root, path) is not None) == (end == path.rstrip("/"))
 
 
 @pytest.mark.parametrize("path", ["", ".", "./", "~", "~/x", "~root", "a\0b", "..", "/", "//host/share", "x" * 5000])
 def test_what_names_no_place_inside_is_none(root, path):
-    assert inside(root, path) is None or path == "x" * 5000
+    assert path_inside(root, path) is None or path == "x" * 5000
 
 
 def test_nothing_outside_is_looked_at(root, monkeypatch):

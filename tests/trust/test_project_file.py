@@ -10,7 +10,7 @@ from tests.trust.support import put
 import armarius
 from armarius.cli import main
 from armarius.errors import ConfigError
-from armarius.io.toml import quoted, read_toml
+from armarius.io.toml import quote_toml, read_toml
 from armarius.trust.settings import load_config
 
 BOMBS = {
@@ -114,6 +114,6 @@ def test_what_ordinary_settings_hold_is_read(tmp_path, text):
 
 @pytest.mark.parametrize("text", ["", "plain", 'a"b\\c', "\n\r\t\0\x1b\x7f", "含\u202e\u2028\ufeff", "🙂\U000e0001"])
 def test_what_is_written_is_read_again_and_is_printable(tmp_path, text):
-    put(tmp_path / "a.toml", f"{quoted(text or 'k', key=True)} = {quoted(text)}\n")
+    put(tmp_path / "a.toml", f"{quote_toml(text or 'k', key=True)} = {quote_toml(text)}\n")
     assert read_toml(tmp_path / "a.toml", name="a.toml") == {text or "k": text}
-    assert quoted(text).isprintable()
+    assert quote_toml(text).isprintable()

@@ -82,7 +82,7 @@ def test_what_is_on_the_list_is_heeded(cloned, write, key, value):
     write((key, value))
     config = load_config(cloned)
     permissions = Permissions.of(cloned)
-    assert (permissions.heeded(config), permissions.warning(config)) == (config, None)
+    assert (permissions.heeded_config(config), permissions.warning(config)) == (config, None)
 
 
 @pytest.mark.parametrize(("key", "value"), IGNORED)

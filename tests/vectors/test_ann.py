@@ -134,7 +134,7 @@ def test_a_missing_file_and_a_file_of_another_index_are_refused(tmp_path):
     saved = ann_file.save(filled(points(30)), tmp_path, sequence=1)
     with pytest.raises(StoreCorrupt, match="expected"):
         ann_file.load(tmp_path, dataclasses.replace(saved, count=31))
-    ann_file.sweep(tmp_path, None)
+    ann_file.remove_old_files(tmp_path, None)
     with pytest.raises(StoreCorrupt, match="cannot be read"):
         ann_file.load(tmp_path, saved)
 
@@ -152,7 +152,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_debris(tmp_path, monkeypatch):
 def test_sweep_keeps_only_the_current_file(tmp_path):
     ann_file.save(filled(points(30)), tmp_path, sequence=1)
     current = ann_file.save(filled(points(31)), tmp_path, sequence=2)
-    ann_file.sweep(tmp_path, current)
+    ann_file.remove_old_files(tmp_path, current)
     assert len(list(tmp_path.glob("*.usearch"))) == 1
     assert len(ann_file.load(tmp_path, current)) == 31
 
@@ -163,7 +163,7 @@ def test_sweep_leaves_the_users_own_files_and_what_a_link_leads_to(tmp_path):
     mine.write_bytes(b"mine")
     (folder / "photos.usearch").write_bytes(b"of the user")
     (folder / "vectors-0123456789abcdef.usearch").symlink_to(mine)
-    ann_file.sweep(folder, None)
+    ann_file.remove_old_files(folder, None)
     assert sorted(path.name for path in folder.iterdir()) == ["photos.usearch", "vectors-0123456789abcdef.usearch"]
     assert mine.read_bytes() == b"mine"
 

@@ -58,7 +58,7 @@ def test_filtering_costs_by_the_candidates_not_by_the_vectors(open_store, embedd
                 return False
 
             connection.set_progress_handler(step, 50)
-            assert len(exact.admitted(connection, vector_set, owners, VectorFilter(kinds=("chapter",)))) == 20
+            assert len(exact.filter_owners(connection, vector_set, owners, VectorFilter(kinds=("chapter",)))) == 20
             connection.set_progress_handler(None)
         return taken
 

@@ -24,7 +24,7 @@ import armarius._core as _core
 import armarius.doors as doors
 from armarius.arguments import KINDS
 from armarius.cli.embedding import doctor_lines, embedding_problems
-from armarius.cli.indexing import holds, opened, troubles
+from armarius.cli.indexing import holds, open_index, print_warnings
 from armarius.cli.options import (
     INDEX_DIR,
     JSON,
@@ -37,7 +37,7 @@ from armarius.cli.options import (
     option,
     plain,
     printable,
-    repeated,
+    repeatable,
     show,
     show_json,
     words,
@@ -60,7 +60,7 @@ from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ArmariusError, ConfigError, ContractError, GraphError
 from armarius.graph.entity_cache import read_graph_options
-from armarius.headings.display import counted, rich_table
+from armarius.headings.display import count_noun, rich_table
 from armarius.index.freshness import IndexStatus
 from armarius.index.project_index import ProjectIndex
 from armarius.io import read_file
@@ -84,8 +84,8 @@ def _doctor(arguments: argparse.Namespace) -> int:
     if arguments.move:
         _move_records(arguments)
     trust = trust_report(root, load_config(root))
-    with opened(arguments) as index:
-        return _examined(index, trust, str(arguments.path), as_json=arguments.json)
+    with open_index(arguments) as index:
+        return _report_health(index, trust, str(arguments.path), as_json=arguments.json)
 
 
 def _opened_engine(arguments: argparse.Namespace) -> ContextEngine:
@@ -102,7 +102,7 @@ def _move_records(arguments: argparse.Namespace) -> None:
                     engine.codex.update(entity.id, **field if claim.field in EDITABLE else {"attributes": field})
 
 
-def _differing(entities: Iterable[Entity], here: str) -> tuple[list[str], list[str]]:
+def _conflict_lines(entities: Iterable[Entity], here: str) -> tuple[list[str], list[str]]:
     """What records and pages say differently, and the next step."""
     wrong, movable = [], False
     for entity in entities:
@@ -115,7 +115,7 @@ def _differing(entities: Iterable[Entity], here: str) -> tuple[list[str], list[s
     return wrong, [step] if movable else []
 
 
-def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bool) -> int:
+def _report_health(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bool) -> int:
     wrong = index.ask(lambda store: store.verify())
     vectors = index.ask(doctor_lines)
     status = index.status()
@@ -123,7 +123,7 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     rows = index.ask(lambda store: store.documents())
     books = [] if index.root is None else unimported_books(index.root, config)
     shared = shared_names(index.snapshot.codex.entities)
-    differing, steps = _differing(index.snapshot.codex.entities, here)
+    differing, steps = _conflict_lines(index.snapshot.codex.entities, here)
     steps += next_steps(rows, status, here, books, shared, index.map)
     wrong += differing
     paths = {*IMPORTERS, *(row.path for row in rows)}
@@ -162,7 +162,7 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
         print(*vectors, *graphs, sep="\n")
         for sentence in wrong:
             print(f"! {sentence}")
-        troubles(status, print)
+        print_warnings(status, print)
     healthy = not wrong and not status.warnings
     if not as_json:
         for line in (["no errors"] if healthy else []) + [f"next: {printable(step)}" for step in steps]:
@@ -172,7 +172,7 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
 
 @command(
     "map", "what every file is taken for, doubts first, and how to mend it", PROJECT, SERIES, INDEX_DIR,
-    repeated("--set", "write this into [documents] of armarius.toml, whose comments stay; may be repeated",
+    repeatable("--set", "write this into [documents] of armarius.toml, whose comments stay; may be repeated",
              metavar="GLOB=KIND"),
     flag("--all", "a line for each file, with the evidence"), JSON,
     description="Lines of armarius.toml that settle what is doubtful, then the tree, then what is not read.",
@@ -338,8 +338,8 @@ def kind_lines(rows: Sequence[DocumentRow], mapped: ProjectMap) -> list[str]:
             numbers = [row.chapter for row in own if row.chapter is not None]
             which = f" {min(numbers)} to {max(numbers)}" if kind == "chapter" and len(set(numbers)) > 1 else ""
             count = sum(file.chapters for row in own if (file := mapped.get(row.path)) is not None)
-            which += f", {counted(count, 'chapter')}" if count else ""
-            lines.append(f"{kind}{which}{f', {where}' if where else ''}: {_few([row.path for row in own])}")
+            which += f", {count_noun(count, 'chapter')}" if count else ""
+            lines.append(f"{kind}{which}{f', {where}' if where else ''}: {_name_list([row.path for row in own])}")
     return lines
 
 
@@ -383,7 +383,7 @@ def next_steps(
     if len(doubts) > _DOUBTS:
         steps.append(f"{len(doubts) - _DOUBTS} more are doubtful: `armarius map {here}` lists them")
     for book in books[:_SHOWN]:
-        what = f"a book of {counted(book.entries, 'entry', 'entries')}" if book.entries else "a character card"
+        what = f"a book of {count_noun(book.entries, 'entry', 'entries')}" if book.entries else "a character card"
         path = shlex.quote(f"{folder}/{book.path}")
         steps.append(f"{book.path} is {what} ({book.format}): `armarius import {path} --into {here}`")
     places: dict[tuple[int, int], list[str]] = {}
@@ -394,11 +394,11 @@ def next_steps(
     if twice:
         (_, number), paths = twice[0]
         steps.append(
-            f"chapter {number} is there more than once ({_few(paths)}): mark all but one `status: draft` or `cut`"
+            f"chapter {number} is there more than once ({_name_list(paths)}): mark all but one `status: draft` or `cut`"
         )
     empty = [row.path for row in chapters if row.length <= len(row.title) + _MARKS]
     if empty:
-        steps.append(f"{_few(empty)}: no text is in it; the story goes on where the last text ends")
+        steps.append(f"{_name_list(empty)}: no text is in it; the story goes on where the last text ends")
     order = [mapped.files[path] for path in mapped.story()]
     if len(order) > 2 and not any(
         file.number is not None or _ORDERED.search(" ".join(file.evidence)) for file in order
@@ -410,7 +410,7 @@ def next_steps(
     gaps = sorted(set(range(min(numbers), max(numbers))) - numbers) if numbers else []
     if gaps and len(gaps) < len(numbers):
         steps.append(
-            f"chapter {_few(list(map(str, gaps)))} is missing; if a file has another number, its heading decides"
+            f"chapter {_name_list(list(map(str, gaps)))} is missing; if a file has another number, its heading decides"
         )
     if chapters and not status.entities:
         steps.append(
@@ -447,6 +447,6 @@ def _stories(rows: Sequence[DocumentRow]) -> str:
     return "*.md" if folder == "." else f"{folder}/**"
 
 
-def _few(names: Sequence[str]) -> str:
+def _name_list(names: Sequence[str]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more

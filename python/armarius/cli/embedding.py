@@ -13,7 +13,7 @@ from armarius.cli.options import INDEX_DIR, PROJECT, command, flag, note, option
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
 from armarius.index.freshness import progress_bar
 from armarius.index.project_index import ProjectIndex
-from armarius.io.toml import quoted
+from armarius.io.toml import quote_toml
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import require_same
 from armarius.trust.settings import BUILT_IN_MODELS, Config, Permissions, load_config
@@ -66,12 +66,12 @@ def embedding_problems(index: ProjectIndex, config: Config) -> list[str]:
 def _embedder(project: Path, model: Path | None, threads: int | None) -> Embedder:
     try:
         if model is not None:
-            return _named(model, threads)
+            return _load_embedder(model, threads)
         config = load_config(project) if project.is_dir() else Config()
         if (embedder := embedders.configured(config, project)) is not None:
             return embedder
         ignored = Permissions.of(project).warning(config)
-        raise EmbeddingError(_no_model(project) if ignored is None else ignored.message)
+        raise EmbeddingError(_no_model_hint(project) if ignored is None else ignored.message)
     except MissingExtra as error:
         raise EmbeddingError(error.message) from error
 
@@ -105,11 +105,11 @@ def _embed(arguments: argparse.Namespace) -> int:
             raise
         print(f"{done.done} texts embedded with {recall.status().serving}")
     if arguments.model is not None and not load_config(arguments.path).table("embedding").get("model"):
-        note(f"armarius: every command asks these vectors {_how_to_name(arguments.path, arguments.model)}")
+        note(f"armarius: every command asks these vectors {_naming_hint(arguments.path, arguments.model)}")
     return 0
 
 
-def _named(model: Path, threads: int | None) -> Embedder:
+def _load_embedder(model: Path, threads: int | None) -> Embedder:
     """What `--model` names: a folder, or one of the two that need none."""
     match str(model):
         case "lexical":
@@ -119,7 +119,7 @@ def _named(model: Path, threads: int | None) -> Embedder:
     return embedders.load(model, threads=threads)
 
 
-def _no_model(project: Path) -> str:
+def _no_model_hint(project: Path) -> str:
     """What to do where nothing names a model; vectors of wording alone are made for those who ask for them."""
     name = Permissions.of(project).user.name
     return (
@@ -132,14 +132,14 @@ def _no_model(project: Path) -> str:
     )
 
 
-def _how_to_name(project: Path, model: Path) -> str:
+def _naming_hint(project: Path, model: Path) -> str:
     """How `armarius.toml` may name a model: as a folder of the project, or by a name of the user's."""
     setting = "with [embedding] model = {} in armarius.toml"
     if str(model) in BUILT_IN_MODELS:
-        return setting.format(quoted(str(model)))
+        return setting.format(quote_toml(str(model)))
     folder, root = model.resolve(), project.resolve()
     if folder != root and folder.is_relative_to(root):
-        return setting.format(quoted(folder.relative_to(root).as_posix()))
+        return setting.format(quote_toml(folder.relative_to(root).as_posix()))
     name = Permissions.of(project).user.name
-    line = f"{quoted(folder.name or 'model', key=True)} = {quoted(str(folder))}"
-    return f"{setting.format(quoted(folder.name or 'model'))} and {line} under [models] in {name}"
+    line = f"{quote_toml(folder.name or 'model', key=True)} = {quote_toml(str(folder))}"
+    return f"{setting.format(quote_toml(folder.name or 'model'))} and {line} under [models] in {name}"

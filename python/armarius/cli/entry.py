@@ -35,7 +35,7 @@ _FILES = {
 """Command to its file, in the order of the help."""
 
 
-def _near(wanted: str, names: Sequence[str]) -> str:
+def _suggest_name(wanted: str, names: Sequence[str]) -> str:
     from armarius.validation import near, suggestion  # what compares is loaded when something is wrong
 
     return suggestion(near(wanted, names))
@@ -64,7 +64,7 @@ class _Parser(argparse.ArgumentParser):
         unknown = message.removeprefix(_UNRECOGNISED).split()
         if message.startswith(_UNRECOGNISED) and unknown:
             wanted = unknown[0].partition("=")[0]
-            near = _near(wanted, [option for option in self._options() if option.startswith("--")])
+            near = _suggest_name(wanted, [option for option in self._options() if option.startswith("--")])
             message += near if wanted.startswith("-") else "; quote a text of several words"
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
@@ -102,7 +102,7 @@ class _Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401
         choices = None if action.choices is None else [str(choice) for choice in action.choices]
         if choices is not None and value not in choices and not isinstance(value, int):
-            close = _near(str(value), choices) or f"; there are {', '.join(choices)}"
+            close = _suggest_name(str(value), choices) or f"; there are {', '.join(choices)}"
             raise argparse.ArgumentError(action, f"unknown: {value!r}{close}")
         super()._check_value(action, value)
 
@@ -130,7 +130,7 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     return parser
 
 
-def _with_command(words: Sequence[str]) -> Sequence[str]:
+def _add_command(words: Sequence[str]) -> Sequence[str]:
     """The words of a command line; where the first is a folder or a file, or there is none, the studio's before them.
 
     Raises:
@@ -167,7 +167,7 @@ def main(argv: Sequence[str] | None = None, *, ready: Callable[[], None] = lambd
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        words = _with_command(sys.argv[1:] if argv is None else argv)
+        words = _add_command(sys.argv[1:] if argv is None else argv)
         arguments = build_parser(words).parse_args(words)
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0
@@ -182,7 +182,7 @@ def _run(command: Callable[[argparse.Namespace], int], arguments: argparse.Names
         status = command(arguments)
         sys.stdout.flush()
     except ArmariusError as error:
-        return _say(error, BAD_INPUT)
+        return _print_error(error, BAD_INPUT)
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
@@ -190,15 +190,15 @@ def _run(command: Callable[[argparse.Namespace], int], arguments: argparse.Names
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        return _say(f"{error.filename or 'input or output'}: {error.strerror or error}", BAD_INPUT)
+        return _print_error(f"{error.filename or 'input or output'}: {error.strerror or error}", BAD_INPUT)
     except Exception as error:
         if os.environ.get("ARMARIUS_DEBUG"):
             raise
         hint = "set ARMARIUS_DEBUG=1 for the traceback"
-        return _say(f"this should not happen: {type(error).__name__}: {error} ({hint})", _FAILED)
+        return _print_error(f"this should not happen: {type(error).__name__}: {error} ({hint})", _FAILED)
     return status
 
 
-def _say(what: object, status: int) -> int:
+def _print_error(what: object, status: int) -> int:
     print(f"armarius: {' '.join(str(what).split())}", file=sys.stderr)
     return status

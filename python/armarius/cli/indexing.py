@@ -28,7 +28,7 @@ _LOOK_SECONDS = 0.2
 
 
 @contextmanager
-def opened(arguments: argparse.Namespace, *, watch: bool = False) -> Iterator["ProjectIndex"]:
+def open_index(arguments: argparse.Namespace, *, watch: bool = False) -> Iterator["ProjectIndex"]:
     """The index that a command works on."""
     from armarius.index.project_index import ProjectIndex
 
@@ -47,20 +47,20 @@ def opened(arguments: argparse.Namespace, *, watch: bool = False) -> Iterator["P
 )  # fmt: skip
 def _index(arguments: argparse.Namespace) -> int:
     start = time.perf_counter()
-    with opened(arguments) as index:
+    with open_index(arguments) as index:
         status = index.status()
     seconds = time.perf_counter() - start
     if arguments.json:
         show_json(status)
     else:
         print(f"{holds(status)}; {seconds:.2f} s")
-        troubles(status)
+        print_warnings(status)
     return 0
 
 
 @command("watch", "keep the index equal to the folder until interrupted", PROJECT, SERIES, INDEX_DIR, example="novel/")
 def _watch(arguments: argparse.Namespace) -> int:
-    with opened(arguments, watch=True) as index:
+    with open_index(arguments, watch=True) as index:
         generation = -1
         try:
             while True:
@@ -80,7 +80,7 @@ def holds(status: IndexStatus) -> str:
     )
 
 
-def troubles(status: IndexStatus, say: Callable[[str], None] = note) -> None:
+def print_warnings(status: IndexStatus, say: Callable[[str], None] = note) -> None:
     """Say what was skipped, and every warning."""
     for skipped in status.skipped:
         say(f"! {skipped.path}: skipped, {skipped.reason}")

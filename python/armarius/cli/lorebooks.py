@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from armarius.arguments import ProfileName
-from armarius.cli.options import PROJECT, command, flag, note, option, plain, printable, repeated, show_json
+from armarius.cli.options import PROJECT, command, flag, note, option, plain, printable, repeatable, show_json
 from armarius.codex.load import load_codex
 from armarius.engine import open as open_engine
 from armarius.errors import ArmariusError, BookError, ContractError, UnknownId
-from armarius.headings.display import counted
+from armarius.headings.display import count_noun
 from armarius.io import write_atomic
 from armarius.io.folder import project_folder
 from armarius.lorebooks.book import EXPORTS, Book
@@ -41,7 +41,7 @@ _SHOWN = 12
     option("--into", "the project folder (default: .)", type=Path, default=Path(), metavar="PROJECT"),
     option("--profile", "the program that has the rules for the book, instead of its own"),
     option("--updates", "the book that FILE is a newer state of", default="", metavar="BOOK"),
-    repeated("--theirs", "take an entry (or ENTRY.FIELD, or all that conflict) that was changed here as the file has "
+    repeatable("--theirs", "take an entry (or ENTRY.FIELD, or all that conflict) that was changed here as the file has "
              "it; else what was changed here stays; may be given several times", metavar="ENTRY"),
     flag("--allow-rules", "with --yes: its always active entries are rules of every prompt, until the book changes"),
     flag("--yes", "import; without it nothing is written"),
@@ -66,7 +66,7 @@ def _import(arguments: argparse.Namespace) -> int:
                 if not arguments.json:
                     print("\n".join(map(printable, _manuscript_lines(manuscript))))
                 continue
-            report = _one(importing, file, arguments)
+            report = _import_file(importing, file, arguments)
             if arguments.allow_rules and report.kept:
                 books.allow_rules(report.book.id, lasting=True)
         except (BookError, UnknownId) as error:
@@ -93,7 +93,7 @@ def _story_folder(root: Path) -> str:
         return story_folder(engine.map())
 
 
-def _one(importing: Importing, file: Path, arguments: argparse.Namespace) -> ImportReport:
+def _import_file(importing: Importing, file: Path, arguments: argparse.Namespace) -> ImportReport:
     profile = arguments.profile
     if profile is not None and profile not in get_args(ProfileName):
         raise ArmariusError(f"--profile: expected one of {', '.join(get_args(ProfileName))}, got {profile!r}")
@@ -107,7 +107,7 @@ def _lines(name: str, report: ImportReport) -> list[str]:
     levels = {level: sum(1 for entry in book if entry.level == level) for level in ("always", "manual_only", "never")}
     text = ", ".join(f"{count} {level}" for level, count in levels.items() if count)
     lines = [
-        f"{name}: {book.format}, {counted(len(book), 'entry', 'entries')}{f' ({text})' if text else ''}",
+        f"{name}: {book.format}, {count_noun(len(book), 'entry', 'entries')}{f' ({text})' if text else ''}",
         f"  {report.kind}: book {book.id!r}, rules of {book.profile}",
     ]
     if book.settings.get("character"):
@@ -120,8 +120,8 @@ def _lines(name: str, report: ImportReport) -> list[str]:
     if report.conflicts:
         lines += _rows("changed here and in the file; ours stay, --theirs takes the file's", report.conflicts)
     if report.said.entities:
-        entities = counted(len(report.said.entities), "entity", "entities")
-        count = f"{entities}, {counted(len(report.said.relations), 'relation')}"
+        entities = count_noun(len(report.said.entities), "entity", "entities")
+        count = f"{entities}, {count_noun(len(report.said.relations), 'relation')}"
         lines.append(f"  in the codex with the book: {count}")
         lines += [f"    {entity.name} ({entity.type})" for entity in report.said.entities[:_SHOWN]]
         lines += [f"    {source} —{type_}→ {target}" for source, target, type_ in report.said.relations[:_SHOWN]]
@@ -156,7 +156,7 @@ def _rules(report: ImportReport) -> list[str]:
 
 def _manuscript_lines(report: ManuscriptReport) -> list[str]:
     number = sum(not item.path.startswith("notes/") for item in report.chapters)
-    lines = [f"{report.file}: a manuscript, {counted(number, 'chapter')}"]
+    lines = [f"{report.file}: a manuscript, {count_noun(number, 'chapter')}"]
     states = {"new": "", "same": " (there already)", "other": " (another text is there; left as it is)"}
     rows = []
     for item in report.chapters:
@@ -246,8 +246,8 @@ def _update_lines(report: ImportReport) -> list[str]:
     changed = of["changed"] - {""}
     unchanged = len(report.book) - len(of["new"]) - len(changed)
     counts = f"{len(of['new'])} new, {len(changed)} changed, {len(of['gone'])} gone, {unchanged} unchanged"
-    lines = [f"  {counted(len(report.book), 'entry', 'entries')} now: {counts}"]
-    more = counted(len(report.changes) - _SHOWN, "more change")
+    lines = [f"  {count_noun(len(report.book), 'entry', 'entries')} now: {counts}"]
+    more = count_noun(len(report.changes) - _SHOWN, "more change")
     return lines + _first([f"  {_line(row)}" for row in report.changes], f"  … {more}, all with --json")
 
 
@@ -255,10 +255,10 @@ def _line(row: Change) -> str:
     called = row.name or row.entry
     if row.kind == "changed":
         was, now = (_text(value) for value in row.values())
-        was, now = _around(was, now)
+        was, now = _cut_to_change(was, now)
         where = f"{called}.{row.field}" if row.entry else f"the book's {row.field}"
         return f"~ {where}: was {was}, now {now}"
-    text, _ = _around(_text(row.now if row.kind == "new" else row.was), "")
+    text, _ = _cut_to_change(_text(row.now if row.kind == "new" else row.was), "")
     return f"{'+' if row.kind == 'new' else '-'} {called}: {text}"
 
 
@@ -271,7 +271,7 @@ def _text(value: Any) -> str:  # noqa: ANN401
     return "nothing" if value in (None, [], ()) else str(value)
 
 
-def _around(was: str, now: str) -> tuple[str, str]:
+def _cut_to_change(was: str, now: str) -> tuple[str, str]:
     """Two long texts from a little before where they begin to differ."""
     same = next((at for at, (char, other) in enumerate(zip(was, now, strict=False)) if char != other), 0)
     start = max(0, same - _BEFORE) if same > _WIDTH // 2 else 0

@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from armarius.arguments import KINDS, Turn, checked, read_messages
+from armarius.arguments import KINDS, Turn, check_arg, read_messages
 from armarius.errors import ContractError
 from armarius.headings import FRAMES
 from armarius.headings.display import camel_case, is_terminal
@@ -104,7 +104,7 @@ def flag(name: str, help: str | None = None) -> Option:  # noqa: A002 - as argpa
     return option(name, help, action="store_true")
 
 
-def repeated(name: str, help: str, **settings: Any) -> Option:  # noqa: A002, ANN401 - as argparse has it
+def repeatable(name: str, help: str, **settings: Any) -> Option:  # noqa: A002, ANN401 - as argparse has it
     """An option that may be given several times."""
     return option(name, help, action="append", default=[], **settings)
 
@@ -168,7 +168,7 @@ def _messages(source: str, option: str) -> tuple[Turn, ...]:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ContractError(f"{option} {source} is no JSON: {error}") from None
-    return checked("messages", read_messages, data)
+    return check_arg("messages", read_messages, data)
 
 
 def _file_text(source: str, option: str, *, limit: int) -> str:
@@ -200,7 +200,7 @@ def span(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def _here(value: str) -> str:
+def _folder_argument(value: str) -> str:
     """The folder that the shell means; what is no path at all is refused where folders are opened."""
     if not value.strip():
         raise argparse.ArgumentTypeError("names no folder")
@@ -208,12 +208,12 @@ def _here(value: str) -> str:
 
 
 PROJECT: Final = option("path", "the project folder (default: this one)", type=Path, nargs="?", default=Path())
-SERIES: Final = repeated(
+SERIES: Final = repeatable(
     "--with", "another folder of the series, read and never written: a bible, an earlier book; may be repeated",
     dest="series", type=Path, metavar="FOLDER",
 )  # fmt: skip
 INDEX_DIR: Final = option(
-    "--index-dir", "where the index lives (default: the user's cache)", type=_here, metavar="FOLDER"
+    "--index-dir", "where the index lives (default: the user's cache)", type=_folder_argument, metavar="FOLDER"
 )
 JSON: Final = flag("--json")
 BOUNDS: Final = (

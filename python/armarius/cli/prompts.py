@@ -68,7 +68,7 @@ _QUESTION = field("query", "query", "the question; - reads it from standard inpu
 )  # fmt: skip
 def _assemble(arguments: argparse.Namespace) -> int:
     with _open(arguments) as engine:
-        pack = engine.assemble(_asked(arguments))
+        pack = engine.assemble(_request_of(arguments))
     if arguments.json:
         show_json({**pack.to_wire(), "account": account_wire(pack)})
         return 0
@@ -88,7 +88,7 @@ def _assemble(arguments: argparse.Namespace) -> int:
     example="novel/ --query 'who keeps the lighthouse' --budget 8000 --html report.html",
 )  # fmt: skip
 def _inspect(arguments: argparse.Namespace) -> int:
-    request = _asked(arguments)
+    request = _request_of(arguments)
     with _open(arguments) as engine:
         pack = engine.assemble(request)
         if arguments.html is not None:
@@ -118,7 +118,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
     example="novel/ 'who keeps the lighthouse' --budget 8000 | llm",
 )  # fmt: skip
 def _ask(arguments: argparse.Namespace) -> int:
-    request, patience = _asked(arguments), arguments.reword_timeout
+    request, patience = _request_of(arguments), arguments.reword_timeout
     if not asked_last(request.query, request.messages)[0].strip():
         raise ContractError("the question is empty")
     if not 0 < patience <= _LONGEST_S:
@@ -139,7 +139,7 @@ def _open(arguments: argparse.Namespace) -> ContextEngine:
     return open_engine(arguments.path, watch=False, with_=arguments.series)
 
 
-def _asked(arguments: argparse.Namespace) -> AssembleRequest:
+def _request_of(arguments: argparse.Namespace) -> AssembleRequest:
     return AssembleRequest(**fields_of(arguments, (_QUERY, *_PLACE)))
 
 

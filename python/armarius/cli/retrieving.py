@@ -44,7 +44,7 @@ from armarius.engine import open as open_engine
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ContractError
 from armarius.evaluation import BUDGETS, evaluate, read_questions
-from armarius.headings.display import counted, rich_table
+from armarius.headings.display import count_noun, rich_table
 from armarius.io import stat_of, write_atomic
 from armarius.io.folder import project_folder
 from armarius.io.read import read_file
@@ -115,7 +115,7 @@ def _retrieve(arguments: argparse.Namespace) -> int:
     if arguments.json:
         show_json(_wire(result))
     elif arguments.explain:
-        show(_explained(result))
+        show(_explain_result(result))
     else:
         for hit in result:
             print(hit.reference)
@@ -162,8 +162,8 @@ def _wire(result: Retrieval) -> dict[str, object]:
     }
 
 
-def _explained(result: Retrieval) -> RenderableType:
-    understood = rich_table(("", ""), [(Text(name, "dim"), value) for name, value in _understood(result) if value])
+def _explain_result(result: Retrieval) -> RenderableType:
+    understood = rich_table(("", ""), [(Text(name, "dim"), value) for name, value in _analysis_rows(result) if value])
     rows = [
         (f"{hit.score:.3f}", f"{hit.reference} ({hit.level})" if hit.level else hit.reference, hit.reason)
         for hit in result
@@ -173,7 +173,7 @@ def _explained(result: Retrieval) -> RenderableType:
     return Group(understood, Text(), hits, *withheld)
 
 
-def _understood(result: Retrieval) -> Iterator[tuple[str, str]]:
+def _analysis_rows(result: Retrieval) -> Iterator[tuple[str, str]]:
     """What was read out of the question: each thing with the words that it was read from."""
     analysis = result.understanding
     yield "query", analysis.query
@@ -261,7 +261,7 @@ def _matches(matcher: EntityMatcher, text: str, entities: dict[str, Entity]) -> 
     named = [(match, entities[match.entity_id]) for match in matcher.detect(text)]
     return {
         "matches": [{**plain(match), "name": of.name, "aiContextLevel": of.level} for match, of in named],
-        "mentions": [{**plain(mention), "derived": _derived(matcher, mention)} for mention in matcher.find_all(text)],
+        "mentions": [{**plain(mention), "derived": _origin_of(matcher, mention)} for mention in matcher.find_all(text)],
         "rejected": [
             {name: value for name, value in plain(item).items() if name != "end"} for item in matcher.explain(text)
         ],
@@ -278,7 +278,7 @@ def _table(matcher: EntityMatcher, text: str, entities: dict[str, Entity]) -> No
     columns = ("entity", "id", "type", "written", "at", "times", "level")
     show(rich_table(columns, rows, right=("at", "times")) if rows else Text("no entity is named"))
     terms = {(mention.entity_id, mention.term): mention for mention in mentions}
-    notes = [f"{mention.term}: {why}" for mention in terms.values() if (why := _derived(matcher, mention))]
+    notes = [f"{mention.term}: {why}" for mention in terms.values() if (why := _origin_of(matcher, mention))]
     for item in matcher.explain(text):
         why = f"inside {item.by}" if item.reason == "shadowed" else item.reason
         notes.append(f"not {entities[item.entity_id].name}: {item.term} at {item.start}, {why}")
@@ -286,7 +286,7 @@ def _table(matcher: EntityMatcher, text: str, entities: dict[str, Entity]) -> No
         show(Text(line, style="dim"))
 
 
-def _derived(matcher: EntityMatcher, mention: Mention) -> str | None:
+def _origin_of(matcher: EntityMatcher, mention: Mention) -> str | None:
     short = matcher.derived(mention.entity_id, mention.term)
     return None if short is None else f"derived: {short.kind} of {short.of}"
 
@@ -330,7 +330,7 @@ def _propose(arguments: argparse.Namespace) -> int:
     least, marked = arguments.least, arguments.known
     if least < 2:
         raise ContractError(f"--least must be at least 2, got {least}")
-    root = _absolute(project_folder(arguments.path))
+    root = _absolute_path(project_folder(arguments.path))
     target = None if arguments.write is None else _target(root, arguments.write)
     with open_engine(arguments.path, watch=False) as engine:
         names = engine.propose(least=least, known=marked)
@@ -338,7 +338,7 @@ def _propose(arguments: argparse.Namespace) -> int:
     new = [name for name in names if not name.known]
     if target is not None and new:
         write_atomic(target, as_profiles(new).encode(), below=root)
-        note(f"wrote {counted(len(new), 'profile')} to {arguments.write}: keep what is right, delete the rest")
+        note(f"wrote {count_noun(len(new), 'profile')} to {arguments.write}: keep what is right, delete the rest")
     if arguments.json:
         show_json({"names": [plain(name) for name in names]})
     elif target is None and names:
@@ -358,7 +358,7 @@ def _row(name: ProposedName, place: str) -> tuple[str, ...]:
 
 def _target(root: Path, path: str) -> Path:
     """A Markdown file inside the project that is not there yet; the path is that of the shell."""
-    target = _absolute(path)
+    target = _absolute_path(path)
     if not path.endswith(".md") or not target.is_relative_to(root):
         raise ContractError(f"--write takes a new .md file inside the project, got {path!r}")
     if stat_of(target, below=root) is not None:
@@ -366,7 +366,7 @@ def _target(root: Path, path: str) -> Path:
     return target
 
 
-def _absolute(path: str | Path) -> Path:
+def _absolute_path(path: str | Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - not resolved: a link on the way is refused when it is written
 
 

@@ -30,7 +30,7 @@ from armarius.cli.options import (
     note,
     option,
     plain,
-    repeated,
+    repeatable,
     show,
     show_json,
 )
@@ -97,7 +97,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
 
     with connected(arguments) as shelf:
         state = migrate(shelf.pool, shelf.schema)
-        _tell(arguments, state, lambda: print(_server(shelf, state)))
+        _print_result(arguments, state, lambda: print(_server(shelf, state)))
     return 0
 
 
@@ -107,7 +107,7 @@ def _status(arguments: argparse.Namespace) -> int:
         state = shelf.server()
         projects = shelf.projects(tenant=arguments.tenant, limit=_SHOWN) if state.schema else []
 
-        def tell() -> None:
+        def print_status() -> None:
             print(_server(shelf, state))
             rows = [
                 (row.id, str(row.version), f"{row.characters:,}", f"{row.bytes:,}", f"{row.touched:%Y-%m-%d %H:%M}")
@@ -118,7 +118,7 @@ def _status(arguments: argparse.Namespace) -> int:
             if len(projects) == _SHOWN:
                 note(f"armarius: the first {_SHOWN} projects")
 
-        _tell(arguments, {**plain(state), "projects": plain(projects)}, tell)
+        _print_result(arguments, {**plain(state), "projects": plain(projects)}, print_status)
     return 0
 
 
@@ -130,10 +130,10 @@ def _push(arguments: argparse.Namespace) -> int:
     from armarius.workspace.stored import push
 
     with connected(arguments) as shelf:
-        novel = _named(arguments, shelf)
+        novel = _project_named(arguments, shelf)
         done = push(novel.session, partial(novel.write, expect=arguments.expect), arguments.folder)
         what = f"{len(done.written)} of {done.files} files written, {len(done.removed)} removed"
-        _tell(arguments, done, lambda: print(f"{novel.project_id}: {what}; version {done.version}"))
+        _print_result(arguments, done, lambda: print(f"{novel.project_id}: {what}; version {done.version}"))
     return 0
 
 
@@ -143,11 +143,11 @@ def _push(arguments: argparse.Namespace) -> int:
 )  # fmt: skip
 def _pull(arguments: argparse.Namespace) -> int:
     with connected(arguments) as shelf:
-        novel = _named(arguments, shelf)
+        novel = _project_named(arguments, shelf)
         done = shelf.export(novel.project_id, arguments.folder, tenant=arguments.tenant, overwrite=arguments.overwrite)
         what = f"{len(done.written)} of {done.files} files written"
         extra = f"; {len(done.extra)} of the folder are not in it" if done.extra else ""
-        _tell(arguments, done, lambda: print(f"{novel.project_id}: {what}{extra}"))
+        _print_result(arguments, done, lambda: print(f"{novel.project_id}: {what}{extra}"))
     return 0
 
 
@@ -174,16 +174,16 @@ def _doctor(arguments: argparse.Namespace) -> int:
                 wrong += [f"{name}: {problem}" for problem in shelf.verify(name, tenant=arguments.tenant)]
                 checked += 1
 
-        def tell() -> None:
+        def print_doctor() -> None:
             print(_server(shelf, state))
             print(f"{checked} projects checked")
             print(*remarks, *(f"! {problem}" for problem in wrong), sep="\n", end="\n" if remarks or wrong else "")
 
-        _tell(arguments, {**plain(state), "checked": checked, "wrong": wrong, "remarks": remarks}, tell)
+        _print_result(arguments, {**plain(state), "checked": checked, "wrong": wrong, "remarks": remarks}, print_doctor)
     return 1 if wrong else 0
 
 
-def _named(arguments: argparse.Namespace, shelf: "Shelf") -> "Novel":
+def _project_named(arguments: argparse.Namespace, shelf: "Shelf") -> "Novel":
     name = arguments.project or arguments.folder.resolve().name
     return shelf.project(name, tenant=arguments.tenant)
 
@@ -194,7 +194,7 @@ def _server(shelf: "Shelf", state: "ServerState") -> str:
     return f"{shelf.place}: PostgreSQL {state.server}, {tables}; {sizes}"
 
 
-def _tell(arguments: argparse.Namespace, value: object, tell: Callable[[], None]) -> None:
+def _print_result(arguments: argparse.Namespace, value: object, tell: Callable[[], None]) -> None:
     if arguments.json:
         show_json(value)
     else:
@@ -217,7 +217,7 @@ _SERVED = (_PATH, SERIES, *STORE, option("--tenant", "with --store: the tenant o
     option("--project", "with --store: which project (default: all; each tool takes `project`)", metavar="ID"),
     option("--http", f"serve by streamable HTTP, with the token of {TOKEN_ENV} or a new one; port 0 takes a free one",
            metavar="HOST:PORT"),
-    repeated("--allow-host", "with --http: another name by which clients reach it", metavar="NAME"),
+    repeatable("--allow-host", "with --http: another name by which clients reach it", metavar="NAME"),
     flag("--allow-write", "offer the tools that write to the project: remember, propose, update, pin, understand"),
     example="novel/",
 )  # fmt: skip
@@ -225,11 +225,11 @@ def _serve(arguments: argparse.Namespace) -> int:
     from armarius.mcp import build_server, serve_http
     from armarius.workspace import shelf as shelf_of
 
-    many = _is_many(arguments, arguments.workspace is not None)
+    many = _means_many(arguments, arguments.workspace is not None)
     token = (os.environ.get(TOKEN_ENV) or secrets.token_urlsafe(32)) if arguments.http else ""
     with ExitStack() as stack:
         source: ContextEngine | LocalShelf | Shelf
-        if _on_server(arguments):
+        if _uses_server(arguments):
             _refuse_series(arguments)
             source = stack.enter_context(connected(arguments))
             if arguments.project:
@@ -250,7 +250,7 @@ def _serve(arguments: argparse.Namespace) -> int:
             tell = partial(print, flush=True)
             serve_http(server, host.strip("[]"), int(port), names=names, say=lambda at: tell(at + header))
         else:
-            stack.enter_context(_interruptible(source))
+            stack.enter_context(_end_on_interrupt(source))
             server.run("stdio")
     return 0
 
@@ -263,8 +263,8 @@ def _serve(arguments: argparse.Namespace) -> int:
     example="novel/",
 )  # fmt: skip
 def _channel(arguments: argparse.Namespace) -> int:
-    many = _is_many(arguments, arguments.workspace is not None or arguments.memory)
-    if _on_server(arguments):
+    many = _means_many(arguments, arguments.workspace is not None or arguments.memory)
+    if _uses_server(arguments):
         _refuse_series(arguments)
         with connected(arguments) as shelf:
             Channel(methods_of_shelf(shelf, arguments.tenant)).serve(sys.stdin.buffer, sys.stdout.buffer)
@@ -272,7 +272,7 @@ def _channel(arguments: argparse.Namespace) -> int:
     _refuse_server(arguments)
     channel = Channel({}, root=None if arguments.memory else Path(arguments.path).resolve())
 
-    def tell(project: str, progress: Progress) -> None:
+    def on_progress(project: str, progress: Progress) -> None:
         done = {"done": progress.done, "total": progress.total, "path": progress.path}
         named = {"projectId": project} if project else {}
         channel.notify("$/progress", {"token": "index", "value": {**done, **named}})
@@ -280,18 +280,18 @@ def _channel(arguments: argparse.Namespace) -> int:
     if many:
         from armarius.workspace import shelf as shelf_of
 
-        with shelf_of(arguments.workspace, most=_OPEN, wait=arguments.memory, progress=tell) as projects:
+        with shelf_of(arguments.workspace, most=_OPEN, wait=arguments.memory, progress=on_progress) as projects:
             channel.add(methods_of_shelf(projects, write=arguments.allow_write))
             channel.serve(sys.stdin.buffer, sys.stdout.buffer)
         return 0
     # Opened at once: the host hears of the build over the channel and may already ask.
-    with open_engine(arguments.path, wait=False, progress=partial(tell, ""), with_=arguments.series) as engine:
+    with open_engine(arguments.path, wait=False, progress=partial(on_progress, ""), with_=arguments.series) as engine:
         channel.add(methods_of(engine, write=arguments.allow_write))
         channel.serve(sys.stdin.buffer, sys.stdout.buffer)
     return 0
 
 
-def _is_many(arguments: argparse.Namespace, many: bool) -> bool:
+def _means_many(arguments: argparse.Namespace, many: bool) -> bool:
     """Whether the projects of a folder, or of memory, are meant; then no folder is named beside them."""
     if many:
         in_memory = getattr(arguments, "memory", False)
@@ -303,7 +303,7 @@ def _is_many(arguments: argparse.Namespace, many: bool) -> bool:
     return many
 
 
-def _on_server(arguments: argparse.Namespace) -> bool:
+def _uses_server(arguments: argparse.Namespace) -> bool:
     """Whether projects on a server are meant: without a folder, where a server is named or set in the environment."""
     named = arguments.store or arguments.tenant or getattr(arguments, "project", None) or os.environ.get(DSN_ENV)
     if arguments.path is None and not named:
@@ -326,7 +326,7 @@ def _refuse_server(arguments: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _interruptible(source: "ContextEngine | LocalShelf | Shelf") -> Iterator[None]:
+def _end_on_interrupt(source: "ContextEngine | LocalShelf | Shelf") -> Iterator[None]:
     """End on Ctrl-C, though a thread of the SDK sits in a read of standard input that nothing interrupts."""
 
     def end(number: int, _: FrameType | None) -> None:

@@ -28,7 +28,7 @@ from armarius.trust.settings import CONFIG_NAME, load_config
     "novel: seven short chapters, profiles and a codex, to look at.",
     example="my-novel",
 )  # fmt: skip
-def _new(arguments: argparse.Namespace) -> int:
+def _new_project(arguments: argparse.Namespace) -> int:
     folder: Path = arguments.path
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ProjectError(f"{folder}: there is something already; nothing was written")
@@ -90,12 +90,12 @@ def _files(folder: Traversable, before: str) -> "list[tuple[str, bytes]]":
 def _studio(arguments: argparse.Namespace) -> int:
     folder = _book(arguments.path)
     own = arguments.port or arguments.new_token
-    if not own and join(folder, browser=not arguments.no_browser, say=_told):
+    if not own and join(folder, browser=not arguments.no_browser, say=_print_address):
         return 0
     with open_engine(folder, with_=arguments.series) as engine:
         try:
             browser, new = not arguments.no_browser, arguments.new_token
-            serve(engine, port=arguments.port, browser=browser, say=_told, new_token=new)
+            serve(engine, port=arguments.port, browser=browser, say=_print_address, new_token=new)
         except MissingExtra:
             status = engine.status()
             chapters = sum(document.kind in STORY_KINDS for document in engine.documents())
@@ -110,7 +110,7 @@ _ELSE = """  armarius doctor                       what is taken for what, what 
   armarius --help                       everything else"""
 
 
-def _told(address: str) -> None:
+def _print_address(address: str) -> None:
     print(address, flush=True)
     note(_ELSE)
 

@@ -107,7 +107,7 @@ def _rules_of(folder: Path, name: str, *, allow: bool, as_json: bool) -> int:
 
 def _list(*, as_json: bool) -> int:
     folders = [(str(path), who_trusts(path)) for path in trusted()]
-    rules = [(path, id_, _in_force(path, id_)) for path, id_ in allowed_anywhere()]
+    rules = [(path, id_, _no_effect_reason(path, id_)) for path, id_ in allowed_anywhere()]
     if as_json:
         rows = [{"project": str(path), "book": id_, "inForce": state == ""} for path, id_, state in rules]
         show_json({"folders": [{"path": path, "by": by} for path, by in folders], "rules": rows})
@@ -121,7 +121,7 @@ def _list(*, as_json: bool) -> int:
     return 0
 
 
-def _in_force(project: Path, id_: str) -> str:
+def _no_effect_reason(project: Path, id_: str) -> str:
     """Why a permission has no effect now, or "" when the book is what it was given for."""
     if not project.is_dir():
         return "made rules; the project is not there"

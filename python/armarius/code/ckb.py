@@ -250,17 +250,17 @@ class CkbSource:
     def _restart(self, error: Exception) -> None:
         """Restart once: of two servers that start on one repository one crashes, and succeeds the second time."""
         if self.restarts:
-            self._give_up(error)
+            self._close_failed(error)
         self.restarts += 1
         try:
             self._connect()
         except (Disconnected, TimedOut) as again:
-            self._give_up(again)
+            self._close_failed(again)
         except BaseException:
             self.close()
             raise
 
-    def _give_up(self, error: Exception) -> NoReturn:
+    def _close_failed(self, error: Exception) -> NoReturn:
         self.close()
         reason: SourceReason = "timeout" if isinstance(error, TimedOut) else "crashed"
         raise SourceUnavailable(reason, f"CKB failed twice: {error}") from None

@@ -65,16 +65,16 @@ class SubgraphFetcher:
         """Whether nothing has to be looked up: most requests are about no code at all, and need no thread."""
         if request.bounds.leaves_out("code", None) is not None:
             return True
-        return not _in_code(request) and not _named(request)
+        return not _is_in_code(request) and not _may_name_symbol(request)
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """Candidates `code:subgraph:<symbol>`, the closest to the question first; none for a request without code."""
         if request.bounds.leaves_out("code", None) is not None:
             return Fetched()
-        in_code = _in_code(request)
-        if not in_code and (not _named(request) or not self.index.has_code()):
+        in_code = _is_in_code(request)
+        if not in_code and (not _may_name_symbol(request) or not self.index.has_code()):
             return Fetched()
-        wanted = self._wanted(request, in_code)
+        wanted = self._wanted_symbols(request, in_code)
         graph = self.index.graph
         candidates: dict[str, Candidate] = {}
         omitted: list[Omission] = []
@@ -91,7 +91,7 @@ class SubgraphFetcher:
             except AmbiguousSymbol as error:
                 result, detail = None, Reason("out.symbols", count=len(error.candidates), symbols=error.candidates)
             if isinstance(result, TextMatches) and request.bounds:
-                result = _of_code(result)
+                result = _code_matches(result)
             if not telling and isinstance(result, Subgraph) and result.root.type not in _NAMED_PLAINLY:
                 continue
             is_absent = isinstance(result, TextMatches) and not result.results
@@ -115,7 +115,7 @@ class SubgraphFetcher:
         chosen = options.source != "auto" or options.index is not None
         return chosen or any(failure.reason not in absent for failure in self.index.failures)
 
-    def _wanted(self, request: FetchRequest, in_code: bool) -> list[tuple[str, bool, float, str]]:
+    def _wanted_symbols(self, request: FetchRequest, in_code: bool) -> list[tuple[str, bool, float, str]]:
         wanted: dict[str, tuple[str, bool, float, str]] = {}
         before = request.text[max(0, request.cursor - _WINDOW) : request.cursor]
         around = before + request.text[request.cursor : request.cursor + _WINDOW] if in_code else ""
@@ -162,7 +162,7 @@ class SubgraphFetcher:
 _OF_TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__)/|(?:^|/)test_|[._]test\.|\.spec\.", re.IGNORECASE)
 
 
-def _in_code(request: FetchRequest) -> bool:
+def _is_in_code(request: FetchRequest) -> bool:
     return _is_code(request.document)
 
 
@@ -171,13 +171,13 @@ def _is_code(document: str) -> bool:
     return PurePosixPath(document).suffix.lower() in CODE_SUFFIXES
 
 
-def _named(request: FetchRequest) -> bool:
+def _may_name_symbol(request: FetchRequest) -> bool:
     """Whether any word may be a symbol: the first one settles it."""
     texts = (request.question, request.additional_input)
     return any(len(match[2]) > _SHORT for text in texts for match in _SYMBOL.finditer(text))
 
 
-def _of_code(result: TextMatches) -> TextMatches:
+def _code_matches(result: TextMatches) -> TextMatches:
     """Without the lines of other files, which may be of any chapter."""
     return replace(
         result, results=tuple(hit for hit in result.results if PurePosixPath(hit.file).suffix in CODE_SUFFIXES)

@@ -87,7 +87,7 @@ def read_options(config: Config, root: Path, *, permissions: Permissions | None 
     if values.get("source", "auto") not in ("auto", "scip", "ckb"):
         raise ConfigError(f"{CONFIG_NAME}: code.source must be auto, scip or ckb, got {values['source']!r}")
     permissions = Permissions.of(root) if permissions is None else permissions
-    heeded = permissions.heeded(config).table("code")
+    heeded = permissions.heeded_config(config).table("code")
     index, ckb = heeded.get("index"), heeded.get("ckb")
     values["index"] = None if index is None else str(permissions.place("code.index", index))
     values["ckb"] = permissions.ckb(ckb) if ckb else None
@@ -171,7 +171,7 @@ class CodeIndex:
         Cost: below 5 ms once built, plus one stat per indexed file.
         """
         symbol = valid_text("symbol", symbol)
-        loaded = self._current()
+        loaded = self._current_index()
         if loaded is None:
             return text_search(self.root, symbol, self._failures)
         options = self.options
@@ -190,33 +190,33 @@ class CodeIndex:
                 warnings=(CODE_INDEX_STALE(changes=_stale_text(loaded)),) if loaded.stale else (),
             )
         except UnknownSymbol:
-            if not loaded.stale or not (instead := self._as_text(symbol, loaded)).results:
+            if not loaded.stale or not (instead := self._search_text(symbol, loaded)).results:
                 raise
             return instead
         if not result.edges and result.root.path in loaded.stale:
-            return self._as_text(symbol, loaded)
+            return self._search_text(symbol, loaded)
         return result
 
-    def _as_text(self, symbol: str, loaded: _Loaded) -> TextMatches:
+    def _search_text(self, symbol: str, loaded: _Loaded) -> TextMatches:
         reason = SourceUnavailable("stale", f"{symbol!r} is not in the index, and {_stale_text(loaded)}")
         return text_search(self.root, symbol, [reason])
 
     @property
     def graph(self) -> _core.CodeGraph | None:
         """The current graph, built if needed; None without a source (see `failures`)."""
-        loaded = self._current()
+        loaded = self._current_index()
         return None if loaded is None else loaded.graph
 
     @property
     def source(self) -> str | None:
         """The source in use, `scip` or `ckb`; None without one."""
-        loaded = self._current()
+        loaded = self._current_index()
         return None if loaded is None else loaded.name
 
     @property
     def failures(self) -> tuple[SourceUnavailable, ...]:
         """The reasons why tried sources failed."""
-        self._current()
+        self._current_index()
         return tuple(self._failures)
 
     def has_code(self) -> bool:
@@ -240,7 +240,7 @@ class CodeIndex:
         usable = not self.options.withheld or way(self.root, "index.scip").within
         return [self.cache_dir / "index.scip", *([own] if usable else [])]
 
-    def _current(self) -> _Loaded | None:
+    def _current_index(self) -> _Loaded | None:
         with self._lock:
             loaded = self._loaded
             if loaded is not None and freshness.stamp(loaded.index) == loaded.index_stamp:
@@ -268,17 +268,17 @@ class CodeIndex:
 
     def _load(self) -> _Loaded | None:
         self._failures = []
-        attempts = {"scip": [self._from_scip], "ckb": [self._from_ckb], "auto": [self._from_scip, self._from_ckb]}
+        attempts = {"scip": [self._load_scip], "ckb": [self._load_ckb], "auto": [self._load_scip, self._load_ckb]}
         for attempt in attempts[self.options.source]:
             try:
-                return self._fresh(attempt())
+                return self._compare_files(attempt())
             except SourceUnavailable as error:
                 self._failures.append(error)
             except MissingExtra as error:
                 self._failures.append(SourceUnavailable("no_binary", str(error)))
         return None
 
-    def _from_scip(self) -> _Loaded:
+    def _load_scip(self) -> _Loaded:
         file = next((path for path in self._index_candidates() if is_regular(path)), None)
         if file is None:
             named = self.options.index is not None
@@ -287,7 +287,7 @@ class CodeIndex:
         before = freshness.stamp(file)
         return _Loaded(build_graph(ScipSource(file, self.root)), "scip", file, before, {})
 
-    def _from_ckb(self) -> _Loaded:
+    def _load_ckb(self) -> _Loaded:
         index = self.root / "index.scip"
         options = self.options
         with contextlib.ExitStack() as stack:
@@ -302,7 +302,7 @@ class CodeIndex:
             stack.enter_context(source)
             return _Loaded(build_graph(source), "ckb", index, before, {})
 
-    def _fresh(self, loaded: _Loaded) -> _Loaded:
+    def _compare_files(self, loaded: _Loaded) -> _Loaded:
         graph, documents = loaded.graph, loaded.graph.documents()
         if not documents:
             raise SourceUnavailable("no_index", f"the index that {loaded.name} reads is empty")

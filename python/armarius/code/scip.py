@@ -144,7 +144,7 @@ def collect(source: CodeSource) -> _core.Occurrences:
     listed = [symbol for symbol in dict.fromkeys(source.symbols()) if _core.is_symbol(symbol)]
     tool = source.name
     rows = _rows(source, listed)
-    derived = _checked(_core.Occurrences.from_rows(tool, rows), source.root).companions(source.root)
+    derived = _check_paths(_core.Occurrences.from_rows(tool, rows), source.root).companions(source.root)
     names = set(listed)
     rows += _rows(source, [symbol for symbol in derived if symbol not in names])
     return _core.Occurrences.from_rows(tool, rows)
@@ -178,10 +178,10 @@ def build_graph(source: "CodeSource | ScipSource") -> _core.CodeGraph:
     Cost: the queries of the source, plus one pass over its files in the core without the GIL.
     """
     occurrences = source.occurrences() if isinstance(source, ScipSource) else collect(source)
-    return _core.CodeGraph(_checked(occurrences, source.root), source.root)
+    return _core.CodeGraph(_check_paths(occurrences, source.root), source.root)
 
 
-def _checked(occurrences: _core.Occurrences, root: Path) -> _core.Occurrences:
+def _check_paths(occurrences: _core.Occurrences, root: Path) -> _core.Occurrences:
     """Refuse an index with files outside the project, special or large ones: the core reads and prompts quote them.
 
     Missing files are fine. The core opens by path, so a file replaced by a link after this check is followed.

@@ -108,7 +108,7 @@ class Subgraph:
         return {
             "nodes": [{"id": node.id, "name": node.name, "type": node.type} for node in self.nodes],
             "edges": [{"from": edge.origin, "to": edge.target, "type": edge.type} for edge in self.edges],
-            **_said(self.warnings, self.truncated),
+            **_warnings_wire(self.warnings, self.truncated),
         }
 
 
@@ -164,11 +164,11 @@ class TextMatches:
             "results": [asdict(hit) for hit in self.results],
             "degraded": True,
             "reason": self.reason,
-            **_said(self.warnings, self.truncated),
+            **_warnings_wire(self.warnings, self.truncated),
         }
 
 
-def _said(warnings: Sequence[ContextWarning], truncated: bool) -> dict[str, Any]:
+def _warnings_wire(warnings: Sequence[ContextWarning], truncated: bool) -> dict[str, Any]:
     result: dict[str, Any] = {"warnings": [str(warning) for warning in warnings]} if warnings else {}
     return {**result, "truncated": True} if truncated else result
 
@@ -307,7 +307,7 @@ def tree(graph: Subgraph) -> str:
     seen = {root.name}
     lines = [f"{root.name}  {root.type}  {root.path}:{root.line}"]
 
-    def grow(name: str, indent: int) -> Iterator[str]:
+    def lines_below(name: str, indent: int) -> Iterator[str]:
         fresh = []
         for arrow, other, edge in steps[name]:
             if nodes[other].depth <= nodes[name].depth and other in seen:
@@ -321,9 +321,9 @@ def tree(graph: Subgraph) -> str:
         for line, other_name in fresh:
             yield line
             if other_name is not None:
-                yield from grow(other_name, indent + 1)
+                yield from lines_below(other_name, indent + 1)
 
-    lines += grow(root.name, 1)
+    lines += lines_below(root.name, 1)
     if graph.truncated:
         lines.append("… more was left out by the budget")
     return "\n".join([*lines, *(f"! {warning}" for warning in graph.warnings)])

@@ -21,9 +21,9 @@ from armarius.codex.model import Entity, Fact, Relation
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import Paragraph
-from armarius.documents.units import ends, span
+from armarius.documents.units import span, span_ends
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
-from armarius.text.unicode import blank, blanked, on_use
+from armarius.text.unicode import blank, blank_spans, lazy_pattern
 
 _SHORT_DESCRIPTION = 60
 _STOPS = "。！？!?；;."
@@ -123,7 +123,7 @@ def _first_sentence(text: str) -> str:
     return text if len(text) <= _SHORT_DESCRIPTION else text[:_SHORT_DESCRIPTION].rstrip() + "…"
 
 
-_SPAN: Final = on_use(
+_SPAN: Final = lazy_pattern(
     rf"(?:(?P<until>直到|before|until|till|avant)|(?P<upto>到|至|截至|up to|jusqu['’]au)|(?P<after>after|après)"
     rf"|从|自|from|since|starting(?: in| at| with)?|as of|in|during|depuis|dès|à partir du)?\s*+(?:le\s++)?{span()}\s*+"
     r"(?:(?P<before>之?前|以前|이전)|(?P<through>为止|為止|止|まで|까지)|(?P<behind>之?[后後]|以[后後]|이후)"
@@ -144,7 +144,7 @@ def parse_span(label: str) -> tuple[int | None, int | None] | None:
     # one blank for many: between two of the parts that may be missing, each run of them would be divided in every way
     words = " ".join(unicodedata.normalize("NFKC", label).split())
     match = _SPAN.fullmatch(words.strip("（）()[]【】"))
-    first, last = (None, None) if match is None else ends(match)
+    first, last = (None, None) if match is None else span_ends(match)
     if match is None or first is None:
         return None
     if last is not None:
@@ -156,7 +156,7 @@ def parse_span(label: str) -> tuple[int | None, int | None] | None:
     return (first + 1, None) if match["after"] or match["behind"] else (first, None)
 
 
-_NAMED_CHAPTER: Final = on_use(span(), re.IGNORECASE)
+_NAMED_CHAPTER: Final = lazy_pattern(span(), re.IGNORECASE)
 _AT_END: Final = re.compile(r"^after\s+|[之以]?[后後]$", re.IGNORECASE)  # of a state: how things are as a chapter ends
 _LABELLED = re.compile(r"^(?P<indent>[ \t]*+)(?:[-*+•·][ \t]++)?\**(?P<label>[^:：*\n]{1,24})\**[ \t]*[:：]")
 
@@ -240,13 +240,13 @@ def visible(document: Document, bounds: Bounds) -> Document:
         later = (one.index for one in document.paragraphs if one.chapter is not None and one.chapter > bounds.as_of)
         first = next(later, len(document.paragraphs))
         hidden += [(block.start, block.end) for block in document.paragraphs[first:]]
-    text = blanked(document.text, hidden)
+    text = blank_spans(document.text, hidden)
     if bounds.as_of is not None and document.kind in ("setting", "state", "note"):
         text = without_later(text, bounds.as_of)
     return document if text == document.text else replace(document, text=text)
 
 
-def until(document: Document, as_of: int) -> int:
+def visible_until(document: Document, as_of: int) -> int:
     """The first code point of `document` that is hidden as of a chapter; its length when none is."""
     text = visible(document, Bounds(as_of=as_of)).text
     if text == document.text:
@@ -273,7 +273,7 @@ def visible_text(documents: Mapping[str, Document], bounds: Bounds) -> Callable[
     return visible_part
 
 
-def tidy(text: str) -> str:
+def drop_blanks(text: str) -> str:
     """`text` without blank lines."""
     return "\n".join(filter(str.strip, text.split("\n")))
 

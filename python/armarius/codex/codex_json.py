@@ -26,12 +26,12 @@ from armarius.codex.model import CONTEXT_LEVELS, Fact, Origin, RejectedName
 from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles
 from armarius.codex.profiles.entity import add_label, is_placeholder, is_plausible, lead_of, read_name
 from armarius.codex.profiles.fields import Field, is_personal, role_of
-from armarius.documents.data import NOBODY, loaded, named
+from armarius.documents.data import NOBODY, fill_names, load_json
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic, page_type, parse_front_matter
 from armarius.errors import CodexError
-from armarius.text.unicode import joined
-from armarius.validation import expected, has_surrogate, shown
+from armarius.text.unicode import join_parts
+from armarius.validation import has_surrogate, option_error, shown
 
 CODEX_FILE = "codex.json"
 _LAST_CHAPTER = 1_000_000_000  # the index keeps 64 bits
@@ -102,11 +102,11 @@ class EntryReader:
             return
         self.result.title = self._text(data, "title", "")
         self.result.language = self._text(data, "language", "")
-        self._each(data, "entities", self.entity)
-        self._each(data, "relations", self.relation)
+        self._read_each(data, "entities", self.entity)
+        self._read_each(data, "relations", self.relation)
 
-    def _each(self, data: dict[str, Any], key: str, read: Callable[[dict[str, Any], str], None]) -> None:
-        for index, entry in enumerate(self._stated(data, key, "", list, "a list")):
+    def _read_each(self, data: dict[str, Any], key: str, read: Callable[[dict[str, Any], str], None]) -> None:
+        for index, entry in enumerate(self._field_value(data, key, "", list, "a list")):
             where = f"{key}[{index}]"
             if isinstance(entry, dict):
                 name = entry.get("id", entry.get("name"))
@@ -150,7 +150,7 @@ class EntryReader:
                 draft.add_attribute(key, str(entry[key]))
         self.result.drafts.append(draft)
 
-    def _stated(self, entry: dict[str, Any], key: str, where: str, kind: type[Stated], wanted: str) -> Stated:
+    def _field_value(self, entry: dict[str, Any], key: str, where: str, kind: type[Stated], wanted: str) -> Stated:
         """The value of a field, empty where it is missing or of another kind."""
         value = entry.get(key)
         if isinstance(value, kind):
@@ -161,7 +161,7 @@ class EntryReader:
 
     def _aliases(self, entry: dict[str, Any], where: str, key: str = "aliases") -> list[str]:
         names = []
-        for index, item in enumerate(self._stated(entry, key, where, list, "a list of strings")):
+        for index, item in enumerate(self._field_value(entry, key, where, list, "a list of strings")):
             if isinstance(item, str) and item.strip() and not has_surrogate(item):
                 names.append(item.strip())
             else:
@@ -172,12 +172,12 @@ class EntryReader:
         value = entry.get("aiContextLevel")
         draft.level = next((level for level in CONTEXT_LEVELS if level == value), None)
         if draft.level is None and value is not None:
-            self._error(where, f"aiContextLevel: {expected(CONTEXT_LEVELS, value)}")
+            self._error(where, f"aiContextLevel: {option_error(CONTEXT_LEVELS, value)}")
 
     def _attributes(self, draft: Draft, entry: dict[str, Any], where: str) -> None:
-        for key, item in self._stated(entry, "attributes", where, dict, "an object").items():
+        for key, item in self._field_value(entry, "attributes", where, dict, "an object").items():
             if isinstance(item, list) and all(isinstance(part, str) for part in item):
-                item = joined(item, "、", str(key))
+                item = join_parts(item, "、", str(key))
             if not isinstance(key, str) or has_surrogate(key):
                 self._error(where, f"attributes: expected names, got {shown(key)}")
             elif isinstance(item, bool) or not isinstance(item, (str, int, float)) or has_surrogate(str(item)):
@@ -186,7 +186,7 @@ class EntryReader:
                 draft.add_attribute(key, str(item))
 
     def _facts(self, draft: Draft, entry: dict[str, Any], where: str) -> None:
-        for index, item in enumerate(self._stated(entry, "facts", where, list, "a list")):
+        for index, item in enumerate(self._field_value(entry, "facts", where, list, "a list")):
             at = f"facts[{index}]"
             fact = {"text": item} if isinstance(item, str) else item
             text = fact.get("text") if isinstance(fact, dict) else None
@@ -230,11 +230,11 @@ def card_draft(card: Mapping[str, Any], origin: Origin) -> Draft:
     """The character of a card (`documents.data.card_members`): description, personality and scenario, with names."""
     draft = Draft(card["name"].strip(), origin)
     nickname = value.strip() if isinstance(value := card.get("nickname"), str) else ""
-    draft.type, draft.description = "character", named(card["description"], nickname or draft.name, NOBODY)
+    draft.type, draft.description = "character", fill_names(card["description"], nickname or draft.name, NOBODY)
     draft.add_aliases([nickname] if nickname else [])
     for key in ("personality", "scenario"):
         if isinstance(value := card.get(key), str) and value.strip():
-            draft.add_attribute(key, named(value, nickname or draft.name, NOBODY))
+            draft.add_attribute(key, fill_names(value, nickname or draft.name, NOBODY))
     return draft
 
 
@@ -325,7 +325,7 @@ class _Reader:
         if ends and all(ends):
             add_label(draft, Field(key, "", line, ends))
         else:
-            add_label(draft, Field(key, _flat(value)[:_MOST_TEXT], line))
+            add_label(draft, Field(key, _value_text(value)[:_MOST_TEXT], line))
 
     def _line(self, name: str) -> int:
         at = self.text.find(name, self.at)
@@ -335,7 +335,7 @@ class _Reader:
 
 def _name_in(fields: Mapping[str, Any]) -> str | None:
     """The value of the name field of an object, or of its part such as `basic_info`."""
-    parts = [fields, *(part for key, part in fields.items() if isinstance(part, Mapping) and is_generic(_spaced(key)))]
+    parts = [fields, *(part for key, part in fields.items() if isinstance(part, Mapping) and is_generic(_label(key)))]
     names = [
         value for part in parts for key, value in part.items() if role_of(key) == "name" and isinstance(value, str)
     ]
@@ -350,26 +350,26 @@ def _is_sheet(fields: Mapping[str, Any]) -> bool:
 def _fields(fields: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     """The labels of an object; those of a part such as `basic_info` are its own."""
     for key, value in fields.items():
-        if isinstance(value, Mapping) and is_generic(_spaced(key)) and _name_in(value) is not None:
+        if isinstance(value, Mapping) and is_generic(_label(key)) and _name_in(value) is not None:
             yield from value.items()
         else:
-            yield _spaced(key), value
+            yield _label(key), value
 
 
-def _spaced(key: str) -> str:
+def _label(key: str) -> str:
     return key.replace("_", " ") if key.isascii() else key
 
 
-def _flat(value: object) -> str:
+def _value_text(value: object) -> str:
     """Any value as text: commas between plain items, semicolons between others."""
     if value is None or isinstance(value, bool):
         return {None: "", True: "true", False: "false"}[value]
     if isinstance(value, list):
-        parts = [part for part in map(_flat, value) if part]
-        return joined(parts, "；" if any(isinstance(item, (list, Mapping)) for item in value) else "、")
+        parts = [part for part in map(_value_text, value) if part]
+        return join_parts(parts, "；" if any(isinstance(item, (list, Mapping)) for item in value) else "、")
     if isinstance(value, Mapping):
-        stated = ((_spaced(key), text) for key, item in value.items() if (text := _flat(item)))
-        return joined((joined(pair, "：") for pair in stated), "；")
+        stated = ((_label(key), text) for key, item in value.items() if (text := _value_text(item)))
+        return join_parts((join_parts(pair, "：") for pair in stated), "；")
     return str(value).strip()
 
 
@@ -382,7 +382,7 @@ def _relation(item: object) -> str:
     name = next(
         (value for key, value in plain.items() if role_of(key) == "name" or key in ("target", "with", "to")), ""
     )
-    return joined((label, name), "：") if label and name else ""
+    return join_parts((label, name), "：") if label and name else ""
 
 
 def read_tree(text: str) -> object:
@@ -390,7 +390,7 @@ def read_tree(text: str) -> object:
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] in ("{", "["):
         try:
-            return loaded(text)
+            return load_json(text)
         except (ValueError, RecursionError):
             return {}
     return _Yaml(text).read()
@@ -443,10 +443,10 @@ class _Yaml:
             else:
                 self.at += 1
                 items.append(_scalar(line) if not line.startswith("- ") else "")  # a list in a list: of no setting
-            self._leave(indent)
+            self._skip_block(indent)
         return items
 
-    def _leave(self, indent: int) -> None:
+    def _skip_block(self, indent: int) -> None:
         """Skip lines indented by more: they continue a plain value."""
         while self._skip() and self.lines[self.at][0] > indent:
             self.at += 1
@@ -466,7 +466,7 @@ class _Yaml:
             else:
                 lists = self._skip() and self.lines[self.at][0] == indent and self.lines[self.at][1].startswith("-")
                 result[key] = self._block(indent if lists else indent + 1, depth + 1)
-            self._leave(indent)
+            self._skip_block(indent)
         return result
 
     def _text(self, indent: int, joint: str) -> str:
@@ -481,7 +481,7 @@ def _scalar(text: str) -> object:
     """A plain or quoted value, or a list in brackets."""
     if text.startswith("{"):
         try:
-            return loaded(text)
+            return load_json(text)
         except (ValueError, RecursionError):
             return text
     value = parse_front_matter(f"---\nx: {text}\n---\n")[0].get("x", text)

@@ -13,7 +13,7 @@ from armarius.codex.authored.record_file import FOLDER, RecordFile
 from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, card_draft, parse_codex_json, profiles_of_data
 from armarius.codex.merge import SeriesFolder, file_of, merge, profiles_of
 from armarius.codex.model import Codex, Origin
-from armarius.codex.names_in_story import Story, apply_people, judged, names_sought, uses_in
+from armarius.codex.names_in_story import Story, apply_people, judge_profiles, names_sought, uses_in
 from armarius.codex.profiles.draft import Profiles
 from armarius.documents.classify import PROSE_SUFFIXES, stated_kind
 from armarius.documents.data import card_in
@@ -105,7 +105,7 @@ def build_codex(
     if story is None:
         story = story_of(documents, names_sought(pages))
     pages = apply_people(pages, people) if any(map(any, people)) else pages
-    pages, rejected = judged(pages, story)
+    pages, rejected = judge_profiles(pages, story)
     merged = merge(
         [draft for page in pages for draft in page.drafts],
         [draft for file in declared_all for draft in file.drafts],

@@ -16,7 +16,7 @@ from armarius.headings import frame
 from armarius.text.unicode import caseless, fold, slug
 from armarius.validation import shown
 
-__all__ = ["SeriesFolder", "ended", "file_of", "profiles_of", "qualified"]
+__all__ = ["SeriesFolder", "file_of", "past_items", "profiles_of", "qualified"]
 
 Timed = TypeVar("Timed", Fact, Relation, DraftRelation)
 
@@ -49,7 +49,7 @@ def file_of(folder: SeriesFolder, file: CodexFile) -> CodexFile:
         drafts=[_draft(folder, draft) for draft in file.drafts],
         relations=[
             replace(edge, root=root, origin=replace(edge.origin, path=qualified(root, edge.origin.path)))
-            for edge in (ended(file.relations) if folder.past else file.relations)
+            for edge in (past_items(file.relations) if folder.past else file.relations)
         ],
         errors=[CodexError(qualified(root, str(error))) for error in file.errors],
     )
@@ -61,7 +61,7 @@ def profiles_of(folder: SeriesFolder, page: Profiles) -> Profiles:
     return Profiles([_draft(folder, draft) for draft in page.drafts], lines)
 
 
-def ended(items: Iterable[Timed]) -> Iterator[Timed]:
+def past_items(items: Iterable[Timed]) -> Iterator[Timed]:
     """Facts or relations of an earlier book: those that ended never hold, the others hold from the start."""
     return (replace(item, since=None, until=None if item.until is None else 0) for item in items)
 
@@ -74,7 +74,7 @@ def _draft(folder: SeriesFolder, draft: Draft) -> Draft:
         id=qualified(folder.root, draft.id) if draft.id else None,
         # "always" in an earlier book means "when_detected" in this one.
         level="when_detected" if folder.past and draft.level == "always" else draft.level,
-        facts=list(ended(draft.facts)) if folder.past else draft.facts,
+        facts=list(past_items(draft.facts)) if folder.past else draft.facts,
     )
 
 
@@ -164,7 +164,7 @@ def merge(
         for entity, parts in zip(entities, drafts, strict=True):
             for draft in parts:
                 stated = relations_of(entity, draft, index)
-                edges += ended(stated) if roots[draft.root] else stated
+                edges += past_items(stated) if roots[draft.root] else stated
         for line in lines:
             pair = pair_of(line.line, line.path, line.section, index)
             edges += [pair] if pair is not None else []
@@ -273,7 +273,7 @@ class _Groups:
             if draft.type in group.types:
                 return group
             if fitting is None and (
-                draft.type is None or all(_can_be_same(draft.type, kind) for kind in sorted(group.types))
+                draft.type is None or all(_types_match(draft.type, kind) for kind in sorted(group.types))
             ):
                 fitting = group
         return fitting
@@ -283,7 +283,7 @@ class _Groups:
         if not draft.root or not draft.id:
             return None
         group = self.by_id.get(draft.id.removeprefix(f"{draft.root}/"))
-        if group is None or not all(_can_be_same(draft.type or kind, kind) for kind in sorted(group.types)):
+        if group is None or not all(_types_match(draft.type or kind, kind) for kind in sorted(group.types)):
             return None
         names = {fold(name) for _, part in group.parts for name in (part.name, *part.aliases)}
         return group if names & {fold(name) for name in (draft.name, *draft.aliases)} else None
@@ -299,7 +299,7 @@ class _Groups:
             strongest = parts[0].root
             id_ = next((part.id for part in parts if part.id and part.root == strongest), None)
             if id_ is None:
-                id_ = _fresh(parts[0], ids)
+                id_ = _new_id(parts[0], ids)
                 ids.add(id_)
             if not strongest:
                 self.own.add(id_)
@@ -307,17 +307,17 @@ class _Groups:
             for part in parts:
                 if part.root:
                     self.also.setdefault(qualified(part.root, slug(part.name)), id_)
-            entities.append(_settled(id_, parts, group.parts, by_age))
+            entities.append(_merge_drafts(id_, parts, group.parts, by_age))
         drafts = [[part for rank, part in group.parts if rank % _RANKS == _PROFILE] for group in self.groups]
         return tuple(entities), drafts
 
 
-def _can_be_same(type_: str, other: str) -> bool:
+def _types_match(type_: str, other: str) -> bool:
     """Whether entities of one name and these types may be one: a faction and a place, but not a person and a place."""
     return (type_ == _PERSON) == (other == _PERSON) or not {type_, other} <= _TYPES
 
 
-def _joined(parts: list[Draft], ranked: Sequence[tuple[int, Draft]]) -> list[Draft]:
+def _join_sheets(parts: list[Draft], ranked: Sequence[tuple[int, Draft]]) -> list[Draft]:
     """The parts, the strongest first; where that is a sheet, the texts of the folder's other sheets are added to it."""
     first = parts[0]
     sheets = [part for rank, part in ranked if rank % _RANKS == _PROFILE and part.root == first.root]
@@ -333,14 +333,14 @@ def _joined(parts: list[Draft], ranked: Sequence[tuple[int, Draft]]) -> list[Dra
     return [whole, *parts[1:]]
 
 
-def _settled(id_: str, parts: list[Draft], ranked: Sequence[tuple[int, Draft]], by_age: list[Draft]) -> Entity:
+def _merge_drafts(id_: str, parts: list[Draft], ranked: Sequence[tuple[int, Draft]], by_age: list[Draft]) -> Entity:
     """Merge drafts, the strongest first; a page comes before a record that was not made over what it says."""
     first, ranks = parts[0], {id(part): rank % _RANKS for rank, part in ranked}
     pages = [part for part in parts if ranks[id(part)] == _PROFILE and part.root == first.root]
     if ranks[id(first)] != _AUTHORED or not pages:
-        return _unite(id_, _joined(parts, ranked), by_age)
+        return _unite(id_, _join_sheets(parts, ranked), by_age)
     others = [part for part in parts if ranks[id(part)] != _AUTHORED or part.root != first.root]
-    values = _values(_unite(id_, _joined(others, ranked), by_age))
+    values = _values(_unite(id_, _join_sheets(others, ranked), by_age))
     declared = {key for part in others if ranks[id(part)] == _DECLARED for key in _values(part)}
     stated = {key: page.origin for page in reversed(pages) for key in _values(page)}
     texts: dict[str, str] = {}
@@ -390,11 +390,11 @@ def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:
         level=next((part.level for part in parts if part.level), "when_detected"),
         facts=tuple(united.facts),
         origins=tuple(dict.fromkeys(part.origin for part in by_age)),
-        overruled=tuple(_overruled(parts)),
+        overruled=tuple(_find_overruled(parts)),
     )
 
 
-def _overruled(parts: Sequence[Draft]) -> Iterator[Overruled]:
+def _find_overruled(parts: Sequence[Draft]) -> Iterator[Overruled]:
     """Values of weaker folders that differ from the merged ones."""
     if len({part.root for part in parts}) == 1:
         return
@@ -409,7 +409,7 @@ def _overruled(parts: Sequence[Draft]) -> Iterator[Overruled]:
                 yield Overruled(key, value, part.origin, by.origin)
 
 
-def _fresh(draft: Draft, ids: set[str]) -> str:
+def _new_id(draft: Draft, ids: set[str]) -> str:
     """A deterministic id from the name; for a second entity of that name with its type, then a number."""
     base = qualified(draft.root, slug(draft.name))
     candidates = chain((base, f"{base}.{draft.type or 'other'}"), (f"{base}.{number}" for number in count(2)))

@@ -312,7 +312,7 @@ class NameIndex:
         id_ = qualified(root, reference)
         if root and (id_ in self.entities or id_ in self._also):
             return id_ if id_ in self.entities else self._also[id_]
-        ids = self._called(reference) if root else self.meant(reference)
+        ids = self._find_ids(reference) if root else self.meant(reference)
         return next(iter(ids)) if len(ids) == 1 else None
 
     def meant(self, reference: str) -> tuple[str, ...]:
@@ -321,7 +321,7 @@ class NameIndex:
             return ()
         if reference in self.entities:
             return (reference,)
-        ids = self._called(reference)
+        ids = self._find_ids(reference)
         return tuple(sorted((ids - self._others) or ids))
 
     def one(self, reference: str) -> Entity | None:
@@ -332,7 +332,7 @@ class NameIndex:
         """
         ids = self.meant(reference)
         if len(ids) > 1:
-            raise several(reference, ids)
+            raise ambiguous_name(reference, ids)
         return self.entities[ids[0]] if ids else None
 
     def bearers(self, called: str, id_: str) -> tuple[Entity, ...]:
@@ -341,7 +341,7 @@ class NameIndex:
         ids = self._names.get(key, set()) | self._aliases.get(key, set())
         return () if id_ in ids else tuple(self.entities[item] for item in sorted(ids))
 
-    def _called(self, reference: str) -> set[str]:
+    def _find_ids(self, reference: str) -> set[str]:
         key = fold(reference)
         return self._names.get(key) or self._aliases.get(key) or set()
 
@@ -359,7 +359,7 @@ class SharedName:
     entities: tuple[Entity, ...]
 
     def __str__(self) -> str:
-        return f"{shown(self.name)} is a name of {_told(self.entities)}"
+        return f"{shown(self.name)} is a name of {_name_list(self.entities)}"
 
     def to_wire(self) -> dict[str, Any]:
         """As plain JSON: the name, and the id, name and origin of each entity."""
@@ -395,15 +395,15 @@ def refuse_duplicate_names(who: NameIndex, id_: str, name: str, aliases: Iterabl
     if others := who.bearers(name, id_):
         if id_ not in who.entities:
             raise already_exists(name, others)
-        raise NameTaken(f"entity {shown(id_)}: name: {shown(name)} is a name of {_told(others)}")
+        raise NameTaken(f"entity {shown(id_)}: name: {shown(name)} is a name of {_name_list(others)}")
     for number, alias in enumerate(aliases):
         if others := who.bearers(alias, id_):
-            raise NameTaken(f"entity {shown(id_)}: aliases[{number}]: {shown(alias)} is a name of {_told(others)}")
+            raise NameTaken(f"entity {shown(id_)}: aliases[{number}]: {shown(alias)} is a name of {_name_list(others)}")
 
 
 def already_exists(called: str, entities: Sequence[Entity]) -> NameTaken:
     """The error for creating an entity that exists."""
-    return NameTaken(f"entity {shown(called)}: there is one already, {_told(entities)}; update it instead")
+    return NameTaken(f"entity {shown(called)}: there is one already, {_name_list(entities)}; update it instead")
 
 
 def places(entity: Entity) -> str:
@@ -411,7 +411,7 @@ def places(entity: Entity) -> str:
     return ", ".join(map(str, entity.origins))
 
 
-def _told(entities: Sequence[Entity]) -> str:
+def _name_list(entities: Sequence[Entity]) -> str:
     parts = [
         f"{shown(row.id)}{'' if row.name == row.id else f' ({shown(row.name)[1:-1]})'}, from {places(row)}"
         for row in entities[:_MOST]
@@ -419,7 +419,7 @@ def _told(entities: Sequence[Entity]) -> str:
     return " and ".join(parts) + (f" and {len(entities) - _MOST} more" if len(entities) > _MOST else "")
 
 
-def several(reference: str, ids: Sequence[str], where: str = "") -> UnknownId:
+def ambiguous_name(reference: str, ids: Sequence[str], where: str = "") -> UnknownId:
     """The error for a name that several entities have."""
     more = f" and {len(ids) - _MOST} more" if len(ids) > _MOST else ""
     which = f"{' or '.join(ids[:_MOST])}{more}"

@@ -183,7 +183,7 @@ def _words(name: str) -> list[str]:
     return [word for word in spelt if len(word) >= _WORD and is_name_shaped(word)] if len(spelt) > 1 else []
 
 
-def judged(pages: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tuple[RejectedName, ...]]:
+def judge_profiles(pages: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tuple[RejectedName, ...]]:
     """The profiles with the drafts that are entities, and what the others were.
 
     Args:
@@ -206,7 +206,7 @@ def judged(pages: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tup
         drafts: list[Draft] = []
         for draft in profiles.drafts:
             if draft.standing in ("listed", "headed") and not story.names(draft.name):
-                draft = _of_its_page(draft, described)
+                draft = _page_draft(draft, described)
             if draft.standing == "inside":
                 if inside[draft.other] > 1 and story.names(draft.name):
                     drafts.append(replace(draft, other=""))
@@ -219,14 +219,14 @@ def judged(pages: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tup
                 if found_in and fold(draft.name) not in described:
                     drafts.append(replace(draft, type=draft.type or "character"))
                 continue
-            decided, why = _decided(draft, story)
+            decided, why = _decide_draft(draft, story)
             if inside[draft.origin.section] > 1 and not (is_name_shaped(draft.name) and story.names(draft.name)):
                 decided, why = None, "a heading above several others that the story names"
             if decided is not None:
                 drafts.append(decided)
             else:
                 rejected.append(RejectedName(draft.name, draft.origin.path, draft.origin.line, why))
-        kept.append(Profiles([_without_places(draft, described) for draft in drafts], profiles.lines))
+        kept.append(Profiles([_drop_place_names(draft, described) for draft in drafts], profiles.lines))
         rejected += profiles.rejected
     _name_mentions(kept)
     _name_leads(kept)
@@ -306,7 +306,7 @@ def _is_titled(draft: Draft) -> bool:
     return draft.whole and draft.name == draft.origin.section and stem not in name and name not in stem
 
 
-def _of_its_page(draft: Draft, described: Collection[str]) -> Draft:
+def _page_draft(draft: Draft, described: Collection[str]) -> Draft:
     """The draft; where another page lists this one by its file name (`House Argentus`), a heading is a field of it."""
     stem = parts_of(draft.origin.path).stem
     if fold(draft.name) == fold(stem) or draft.name != draft.origin.section or fold(stem) not in described:
@@ -315,7 +315,7 @@ def _of_its_page(draft: Draft, described: Collection[str]) -> Draft:
     return replace(draft, name=stem, description="", attributes=attributes, standing="declared")
 
 
-def _decided(draft: Draft, story: Story) -> tuple[Draft | None, str]:
+def _decide_draft(draft: Draft, story: Story) -> tuple[Draft | None, str]:
     """The draft if it is an entity, under the half of its heading that is a name; else the reason."""
     if draft.standing == "declared":
         return draft, ""
@@ -336,7 +336,7 @@ def _decided(draft: Draft, story: Story) -> tuple[Draft | None, str]:
     return None, "the story does not use it as a name, and it does not look like one"
 
 
-def _without_places(draft: Draft, described: Collection[str]) -> Draft:
+def _drop_place_names(draft: Draft, described: Collection[str]) -> Draft:
     """Without aliases in the brackets of the heading that are the name of another: `Council (Winterholme)`."""
     notes = [
         alias
@@ -388,10 +388,10 @@ def _name_leads(kept: Sequence[Profiles]) -> None:
         leads = {fold(draft.name) for profiles in kept for draft in profiles.drafts if draft.lead == lead}
         if len(leads) == 1:
             for profiles in kept:
-                profiles.drafts = [_led(draft, row) if draft.lead == lead else draft for draft in profiles.drafts]
+                profiles.drafts = [_add_leads(draft, row) if draft.lead == lead else draft for draft in profiles.drafts]
 
 
-def _led(draft: Draft, row: str) -> Draft:
+def _add_leads(draft: Draft, row: str) -> Draft:
     draft = replace(draft, aliases=[*draft.aliases])
     add_lead_names(draft, row)
     return draft

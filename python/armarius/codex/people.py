@@ -69,10 +69,10 @@ def _gender(attributes: Mapping[str, Any], names: Iterable[str], description: st
     if stated is not None:
         return stated
     for name in names:
-        if by_title := title_gender(_titled(name)):
+        if by_title := title_gender(_title_word(name)):
             return by_title
     clause = LEADING_CLAUSE.match(description)
-    by_kin = _by_kin(clause[0] if clause else "")
+    by_kin = _gender_of_kin(clause[0] if clause else "")
     if by_kin:
         return by_kin
     for he, she in ((_HE_BEGINS, _SHE_BEGINS), (_HE, _SHE)):
@@ -82,7 +82,7 @@ def _gender(attributes: Mapping[str, Any], names: Iterable[str], description: st
     return ""
 
 
-def _titled(name: str) -> str:
+def _title_word(name: str) -> str:
     """The word of a name that may be a title ("Mrs. Hale", "the widow"); none for a name of one word."""
     parts = name.lower().split()
     if len(parts) < _TITLED:
@@ -90,7 +90,7 @@ def _titled(name: str) -> str:
     return (parts[1] if parts[0] == "the" else parts[0]).rstrip(".")
 
 
-def _by_kin(clause: str) -> Gender:
+def _gender_of_kin(clause: str) -> Gender:
     """林默的妹妹, "Tobias's younger sister": in Chinese the last kin word, at the end; in English the first.
 
     A kin word behind "her" or "his" is another person: "keeps the inn since her husband drowned".
@@ -208,15 +208,15 @@ def _forms(name: str) -> Iterator[_Form]:
         if len(parts[-1]) > 1:
             yield parts[-1], "family name"
     elif name[:1].isupper() and not name.startswith(("The ", "A ", "An ")):
-        yield from _spaced(name)
+        yield from _latin_forms(name)
 
 
-def _spaced(name: str) -> Iterator[_Form]:
+def _latin_forms(name: str) -> Iterator[_Form]:
     """Of a given and a family name, or of one name with a title; more words are no name for certain."""
     for match in _QUOTED.finditer(name):
         yield match[1], "given name"
     parts = _BRACKETS.sub("", _QUOTED.sub(" ", name)).replace(",", " ").split()
-    bare = _untitled(parts)
+    bare = _drop_titles(parts)
     small = [at for at, word in enumerate(bare) if at and word in words("latin", "particles")]
     first, family = (bare[: small[0]], bare[small[0] :]) if small else (bare[:1], bare[1:])
     if not bare or not (bare[0][0].isupper() and bare[-1][0].isupper()):
@@ -224,7 +224,7 @@ def _spaced(name: str) -> Iterator[_Form]:
     if title_gender(bare[-1]) is not None or bare[-1].lower() in words("latin", "roles"):
         return
     if len(bare) == 1:
-        if parts != bare and _plain(parts[0]) not in words("latin", "by_marriage"):
+        if parts != bare and _fold_word(parts[0]) not in words("latin", "by_marriage"):
             yield bare[0], "part of the name"
     elif len(first) == 1 and (small or len(family) == 1):
         if " ".join(bare) != name:
@@ -233,12 +233,12 @@ def _spaced(name: str) -> Iterator[_Form]:
         yield " ".join(family), "family name"
 
 
-def _untitled(parts: Sequence[str]) -> list[str]:
+def _drop_titles(parts: Sequence[str]) -> list[str]:
     """The words of a name behind its last title, without suffixes and initials."""
-    kept = [word for word in parts if len(word.rstrip(".")) > 1 and _plain(word) not in words("latin", "suffixes")]
+    kept = [word for word in parts if len(word.rstrip(".")) > 1 and _fold_word(word) not in words("latin", "suffixes")]
     titles = [at for at, word in enumerate(kept[:-1]) if title_gender(word) is not None]
     return kept[titles[-1] + 1 :] if titles else kept
 
 
-def _plain(word: str) -> str:
+def _fold_word(word: str) -> str:
     return word.rstrip(".").lower()

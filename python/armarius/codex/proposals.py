@@ -14,7 +14,7 @@ from typing import Literal
 
 from armarius.codex.people import letters, title_gender, words
 from armarius.documents.titles import parse_front_matter
-from armarius.headings.display import counted
+from armarius.headings.display import count_noun
 from armarius.lexicon import word_file
 from armarius.text.unicode import fold, is_han
 
@@ -96,7 +96,7 @@ def han_names(texts: Sequence[str], least: int) -> list[RawName]:
         and gram[-1] not in no_end
         and gram not in no_name
         and gram not in closed
-        and _holds_together(gram, count, grams, singles, total)
+        and _is_collocation(gram, count, grams, singles, total)
     }
     # 贾宝玉: very frequent parts lower the cohesion.
     loose = {
@@ -105,17 +105,17 @@ def han_names(texts: Sequence[str], least: int) -> list[RawName]:
         if count >= least and len(gram) == 3 and gram[1:] in candidates and gram[0] in letters("han", "surnames")
     }
     seen = _neighbours(runs, candidates | loose)
-    return _chosen(candidates, loose, grams, seen, barred)
+    return _choose_names(candidates, loose, grams, seen, barred)
 
 
-def _holds_together(gram: str, count: int, grams: "Counter[str]", singles: "Counter[str]", total: int) -> bool:
-    def often(part: str) -> int:
+def _is_collocation(gram: str, count: int, grams: "Counter[str]", singles: "Counter[str]", total: int) -> bool:
+    def count_of(part: str) -> int:
         return singles[part] if len(part) == 1 else grams[part]
 
-    return all(count * total >= _TOGETHER * often(gram[:cut]) * often(gram[cut:]) for cut in range(1, len(gram)))
+    return all(count * total >= _TOGETHER * count_of(gram[:cut]) * count_of(gram[cut:]) for cut in range(1, len(gram)))
 
 
-class _Seen:
+class _Contexts:
     """Counts of the contexts of a candidate."""
 
     __slots__ = ("acts", "by_pronoun", "gone_to", "left", "met", "numbered", "pointed", "right", "starts")
@@ -126,11 +126,11 @@ class _Seen:
         self.starts = self.acts = self.gone_to = self.met = self.by_pronoun = self.numbered = self.pointed = 0
 
 
-def _neighbours(runs: Sequence[str], candidates: set[str]) -> dict[str, _Seen]:
+def _neighbours(runs: Sequence[str], candidates: set[str]) -> dict[str, _Contexts]:
     acts, done_to = letters("han", "acts"), letters("han", "done_to")
     going, numbers = letters("han", "going"), letters("han", "numbers")
     measures = letters("han", "measures") | _CLASSIFIERS
-    seen, starts = defaultdict[str, _Seen](_Seen), {gram[:2] for gram in candidates}
+    seen, starts = defaultdict[str, _Contexts](_Contexts), {gram[:2] for gram in candidates}
     for run in runs:
         for at in range(len(run) - 1):
             if run[at : at + 2] not in starts:
@@ -163,8 +163,8 @@ def _entropy(counts: "Counter[str]", edge: str) -> float:
     return bits
 
 
-def _chosen(
-    candidates: set[str], loose: set[str], grams: "Counter[str]", seen: dict[str, _Seen], barred: frozenset[str]
+def _choose_names(
+    candidates: set[str], loose: set[str], grams: "Counter[str]", seen: dict[str, _Contexts], barred: frozenset[str]
 ) -> list[RawName]:
     addressed = words("han", "male") | words("han", "female") | words("han", "either")
     addressed |= words("han", "professions") | words("han", "wives")
@@ -173,9 +173,9 @@ def _chosen(
         stats, count = seen[gram], grams[gram]
         if _entropy(stats.left, "^") < _FREE or _entropy(stats.right, "$") < _FREE:
             continue
-        if not _put_together(gram, count, grams, candidates) and (name := _named(gram, count, stats, addressed)):
+        if not _is_compound(gram, count, grams, candidates) and (name := _classify_name(gram, count, stats, addressed)):
             names[gram] = name
-    names |= _joined(candidates - names.keys(), loose - candidates, grams, seen, names, addressed, barred)
+    names |= _join_names(candidates - names.keys(), loose - candidates, grams, seen, names, addressed, barred)
     # 袭人姐姐 addresses 袭人; 继之夫人 is another person.
     spoken = [title for title in words("han", "male") | words("han", "female") if len(title) == 2]
     names = {
@@ -183,14 +183,14 @@ def _chosen(
         for gram, item in names.items()
         if not any(gram.endswith(title) and len(gram) > 3 and gram[:-2] in names for title in spoken)
     }
-    return [item for item in names.values() if not _only_a_part(item, names, grams)]
+    return [item for item in names.values() if not _is_fragment(item, names, grams)]
 
 
-def _joined(
+def _join_names(
     candidates: set[str],
     loose: set[str],
     grams: "Counter[str]",
-    seen: dict[str, _Seen],
+    seen: dict[str, _Contexts],
     names: dict[str, RawName],
     addressed: frozenset[str],
     barred: frozenset[str],
@@ -200,7 +200,7 @@ def _joined(
     Their own verbs of action are too few to accept them alone.
     """
     people = [name for name, item in names.items() if item.kind == "person"]
-    chars = {char for name in people if len(name) <= 3 and not _titled(name, addressed) for char in name}
+    chars = {char for name in people if len(name) <= 3 and not _ends_in_title(name, addressed) for char in name}
     chars -= _COUNTED | letters("han", "kin")
     made: dict[str, RawName] = {}
     for gram in sorted(candidates):
@@ -219,11 +219,11 @@ def _joined(
     return made
 
 
-def _titled(gram: str, addressed: frozenset[str]) -> bool:
+def _ends_in_title(gram: str, addressed: frozenset[str]) -> bool:
     return any(gram.endswith(title) and len(gram) > len(title) for title in addressed)
 
 
-def _named(gram: str, count: int, stats: _Seen, addressed: frozenset[str]) -> RawName | None:
+def _classify_name(gram: str, count: int, stats: _Contexts, addressed: frozenset[str]) -> RawName | None:
     """The candidate as a person or a place, or None."""
     acting, starting, gone_to = stats.acts / count, stats.starts / count, stats.gone_to / count
     of_number = all(char in _COUNTED for char in gram[:-1]) or (gram[0] in _COUNTED and gram[1:] in addressed)
@@ -237,7 +237,7 @@ def _named(gram: str, count: int, stats: _Seen, addressed: frozenset[str]) -> Ra
         return None
     if not _SOFT.isdisjoint(gram[1:]) and acting < 2 * _ACTS:
         return None
-    titled = _titled(gram, addressed)
+    titled = _ends_in_title(gram, addressed)
     named = gram[0] in letters("han", "surnames") or gram[:2] in words("han", "compound_surnames")
     if (gram[-1] == "一" and not named) or (gram[-1] == "地" and acting >= _ACTS):  # 最后一, 郑重地
         return None
@@ -250,17 +250,17 @@ def _named(gram: str, count: int, stats: _Seen, addressed: frozenset[str]) -> Ra
     if len(gram) == 2 and named and not titled:  # 胡乱, 满口: a family name is weak evidence for two characters
         named = stats.met >= max(1, _MEETS / 2 * count) or starting >= _OPENS
     if acting >= _ACTS and not adverb and starting >= _STARTS and (named or titled or alone):
-        return RawName(gram, count, "person", f"acts or is spoken to {counted(stats.acts, 'time')}")
+        return RawName(gram, count, "person", f"acts or is spoken to {count_noun(stats.acts, 'time')}")
     if titled and named and starting >= _STARTS / 2:
         return RawName(gram, count, "person", "a family name with a title")
     # Two characters with such an ending name a district or a river; 花园, 后门 and 会馆 are common nouns.
     ends = letters("han", "places" if len(gram) > 2 else "short_places")
     if gram[-1] in ends and gone_to >= _GONE_TO / (2 if len(gram) > 2 else 1):
-        return RawName(gram, count, "place", f"gone to or been at {counted(stats.gone_to, 'time')}")
+        return RawName(gram, count, "place", f"gone to or been at {count_noun(stats.gone_to, 'time')}")
     return None
 
 
-def _put_together(gram: str, count: int, grams: "Counter[str]", candidates: set[str]) -> bool:
+def _is_compound(gram: str, count: int, grams: "Counter[str]", candidates: set[str]) -> bool:
     """Whether a form is a word and a name, or two names: 向袭人, 贾赦贾政."""
     if len(gram) == _LONGEST and gram[:2] in candidates and gram[2:] in candidates:
         return grams[gram[:2]] >= 2 * count and grams[gram[2:]] >= 2 * count
@@ -268,7 +268,7 @@ def _put_together(gram: str, count: int, grams: "Counter[str]", candidates: set[
     return len(rest) > 1 and gram[0] in _BEFORE and grams[rest] >= 2 * count
 
 
-def _only_a_part(item: RawName, names: dict[str, RawName], grams: "Counter[str]") -> bool:
+def _is_fragment(item: RawName, names: dict[str, RawName], grams: "Counter[str]") -> bool:
     return any(
         item.name in other
         and item.name != other
@@ -464,31 +464,31 @@ def propose_names(
     prose = [_FRAME.sub("", text[parse_front_matter(text)[1] :]) for _, text in documents]
     items = [*latin_names(prose, least), *han_names(prose, least)]
     described = {fold(name) for name in known}
-    surnames = {bare for name in described if (bare := _untitled(name)) != name}
+    surnames = {bare for name in described if (bare := _drop_title(name)) != name}
     alike = surnames | {name.replace(".", "") for name in described}
     alike |= {word for name in described for word in name.split() if " " in name}  # Mysteries, of its Department
     made = []
-    for item in grouped(items):
+    for item in group_forms(items):
         called = [fold(name) for name in (item.name, *item.aliases)]
         is_known = not described.isdisjoint(called) or not alike.isdisjoint((called[0].replace(".", ""), *called[1:]))
         if (is_known and not keep_known) or (is_han(called[0]) and called[0][:-1] in described):  # 林尘冷 of 林尘冷笑
             continue
-        document, position = _first(documents, (item.name, *item.aliases))
+        document, position = _first_mention(documents, (item.name, *item.aliases))
         made.append(
             ProposedName(item.name, item.aliases, item.kind, item.count, document, position, item.reason, is_known)  # type: ignore[arg-type]
         )
     return tuple(sorted(made, key=lambda item: (-item.count, item.name)))
 
 
-def grouped(items: Sequence[RawName]) -> list[RawName]:
+def group_forms(items: Sequence[RawName]) -> list[RawName]:
     """Group forms of one name: a short form under the only long name that contains it."""
     items = sorted(items, key=lambda item: (-item.count, item.name))[:_MOST]
     by_name = {item.name: item for item in items}
     under: dict[str, str] = {}
     for item in items:
-        longer = [other for other in items if item.name in other.name and _holds(other.name, item.name)]
+        longer = [other for other in items if item.name in other.name and _holds_name(other.name, item.name)]
         longer = [other for other in longer if not _is_wife(other, item)]
-        titled = [other for other in longer if _untitled(other.name) == item.name]
+        titled = [other for other in longer if _drop_title(other.name) == item.name]
         if titled and len({title_gender(other.name.split()[0]) or "" for other in titled} - {""}) < 2:
             under |= {other.name: titled[0].name for other in titled[1:]}  # Mr. Vale, Uncle Vale
             longer = titled[:1]
@@ -513,7 +513,7 @@ def grouped(items: Sequence[RawName]) -> list[RawName]:
     return made
 
 
-def _holds(long: str, short: str) -> bool:
+def _holds_name(long: str, short: str) -> bool:
     if long == short:
         return False
     if is_han(long[0]) and is_han(short[0]):
@@ -526,18 +526,18 @@ def _holds(long: str, short: str) -> bool:
 def _is_wife(long: RawName, short: RawName) -> bool:
     """Whether a title before a name that mostly stands without it makes another person: Mrs. Joe is not Joe."""
     title = long.name.partition(" ")[0].rstrip(".").lower()
-    wife = title in words("latin", "by_marriage") and _untitled(long.name) == short.name
+    wife = title in words("latin", "by_marriage") and _drop_title(long.name) == short.name
     return wife and 2 * long.count < short.count
 
 
-def _untitled(name: str) -> str:
+def _drop_title(name: str) -> str:
     """The single word behind a title ("Crane" of "Mr. Crane"); other names unchanged."""
     title, _, rest = name.partition(" ")
     titles = words("latin", "titles") | words("latin", "male") | words("latin", "female")
     return rest if rest and " " not in rest and title.rstrip(".").lower() in titles else name
 
 
-def _first(documents: Sequence[tuple[str, str]], names: Sequence[str]) -> tuple[str, int]:
+def _first_mention(documents: Sequence[tuple[str, str]], names: Sequence[str]) -> tuple[str, int]:
     for path, text in documents:
         places = [at for name in names if (at := text.find(name)) >= 0]
         if places:

@@ -102,13 +102,13 @@ def parts_of(documents: Sequence[Document], matcher: "EntityMatcher") -> list[Do
 def names_met(documents: Sequence[Document], matcher: "EntityMatcher") -> list[list[list[NameHit]]]:
     """The names in each paragraph of each document, in one search on all cores."""
     texts = [document.text[block.start : block.end] for document in documents for block in document.paragraphs]
-    mentions = iter(_met(texts, matcher))
+    mentions = iter(_find_names(texts, matcher))
     return [[next(mentions) for _ in document.paragraphs] for document in documents]
 
 
 def parts_of_lines(lines: Mapping[str, Sequence[str]], matcher: "EntityMatcher") -> dict[str, CorpusPart]:
     """Sentences that are no document, to be ranked by themselves; each is a paragraph. By the names given."""
-    mentions = iter(_met([line for own in lines.values() for line in own], matcher))
+    mentions = iter(_find_names([line for own in lines.values() for line in own], matcher))
     parts = {}
     for name, own in lines.items():
         spans, at = list[tuple[int, int, str]](), 0
@@ -116,11 +116,11 @@ def parts_of_lines(lines: Mapping[str, Sequence[str]], matcher: "EntityMatcher")
             spans.append((at, at + len(line), "body"))
             at += len(line) + 1
         part = CorpusPart(name, "note", "\n".join(own), spans, [("", None, 0)] if own else [])
-        parts[name] = _with_names(part, [next(mentions) for _ in own])
+        parts[name] = _add_names(part, [next(mentions) for _ in own])
     return parts
 
 
-def _met(texts: Sequence[str], matcher: "EntityMatcher") -> list[list[NameHit]]:
+def _find_names(texts: Sequence[str], matcher: "EntityMatcher") -> list[list[NameHit]]:
     """The names in each of `texts`."""
     met: list[list[NameHit]] = [[] for _ in texts]
     ids = matcher.entity_ids
@@ -134,7 +134,7 @@ def _part(document: Document, mentions: Sequence[Sequence[NameHit]]) -> Document
     part = CorpusPart(
         document.path, document.kind, document.text, spans, list(_units(document)), list(_symbols(document))
     )
-    part = _with_names(part, mentions)
+    part = _add_names(part, mentions)
     texts: list[TextPart] = []
     if document.kind not in _APART:
         for number, section, paragraphs in chapters_of(document):
@@ -143,7 +143,7 @@ def _part(document: Document, mentions: Sequence[Sequence[NameHit]]) -> Document
     return DocumentPart(part, tuple(texts))
 
 
-def _with_names(part: CorpusPart, mentions: Sequence[Sequence[NameHit]]) -> CorpusPart:
+def _add_names(part: CorpusPart, mentions: Sequence[Sequence[NameHit]]) -> CorpusPart:
     rows: list[tuple[int, str, int]] = []
     for index, hits in enumerate(mentions):
         for entity, count in sorted(Counter(map(_ENTITY, hits)).items()):
@@ -417,7 +417,7 @@ class Paragraphs:
         self._finish()
         if len(parts) > _FEW and not len(self._corpus) and not self._changed:
             reader = ThreadPoolExecutor(1, "armarius-corpus")
-            self._opening = reader.submit(_recovered, parts), anew
+            self._opening = reader.submit(_recover_corpus, parts), anew
             reader.shutdown(wait=False)
             return
         for path, paragraphs, data, begin in parts:
@@ -461,7 +461,7 @@ class Paragraphs:
             self._changed, self._opening = mended | self._changed, None
 
 
-def _recovered(parts: Sequence[KeptBytes]) -> tuple[Corpus, dict[str, str]]:
+def _recover_corpus(parts: Sequence[KeptBytes]) -> tuple[Corpus, dict[str, str]]:
     """The corpus of what can be read, and of the other paths why they cannot."""
     try:
         return Corpus.recover(list(parts))
@@ -508,27 +508,27 @@ class StoreCorpus:
         with self._lock:
             now = store.generation()
             if self._seen is None or self._seen[0] is not store or self._seen[1] != now:
-                self._seen = (store, self._brought(store, now))
+                self._seen = (store, self._apply_changes(store, now))
             return self._paragraphs.corpus
 
-    def _brought(self, store: Store, now: int) -> int:
+    def _apply_changes(self, store: Store, now: int) -> int:
         """Take in what differs; of which generation that is."""
         if self._seen is not None and self._seen[0] is store:
             changed = store.changed(self._seen[1])
             if not changed.whole:
                 rows = [_Row(doc.path, doc.content_hash, doc.paragraph_count) for doc in changed.documents]
-                self._take_in(store, rows, changed.removed)
+                self._index_rows(store, rows, changed.removed)
                 return changed.generation
         rows = [_Row(row.path, row.content_hash, row.paragraphs) for row in store.documents()]
-        self._take_in(store, rows, self._texts.keys() - {row.path for row in rows})
+        self._index_rows(store, rows, self._texts.keys() - {row.path for row in rows})
         return now
 
-    def _take_in(self, store: Store, rows: "Sequence[_Row]", gone: Iterable[str]) -> None:
+    def _index_rows(self, store: Store, rows: "Sequence[_Row]", gone: Iterable[str]) -> None:
         for path in sorted(gone):
             if self._texts.pop(path, None) is not None:
                 self._paragraphs.remove(path)
         changed = [row for row in rows if self._texts.get(row.path) != row.content_hash]
-        kept = _kept(store, changed)
+        kept = _kept_parts(store, changed)
         self._paragraphs.open(kept, lambda path: _computed_parts(store, [path])[path])
         missing = {row.path for row in changed} - {path for path, *_ in kept}
         for path, part in _computed_parts(store, sorted(missing)).items():
@@ -544,7 +544,7 @@ class _Row(NamedTuple):
     paragraphs: int
 
 
-def _kept(store: Store, rows: Sequence[_Row]) -> list[KeptBytes]:
+def _kept_parts(store: Store, rows: Sequence[_Row]) -> list[KeptBytes]:
     """What is kept of documents, as far as it is about their texts, whichever names were looked for."""
     values = PARTS.load(store, {row.path: row.content_hash for row in rows}, or_others=True)
     return [(row.path, row.paragraphs, value.data, value.part) for row in rows if (value := values.get(row.path))]

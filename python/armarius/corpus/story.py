@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
 
-from armarius.codex.cards import chapter_at, tidy
+from armarius.codex.cards import chapter_at, drop_blanks
 from armarius.corpus.part import chapters_of
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
@@ -61,7 +61,7 @@ class Plan:
 
     def text(self, document: Document) -> str:
         """The words, without blank lines; of `document` as a request may see it."""
-        parts = (tidy(document.text[block.start : block.end]).strip() for block in self.paragraphs)
+        parts = (drop_blanks(document.text[block.start : block.end]).strip() for block in self.paragraphs)
         return "\n".join(part for part in parts if any(map(str.isalnum, part)))
 
 
@@ -103,7 +103,7 @@ class _Outline:
                 continue
             if volume is not None and any(_volume(title) not in (None, volume) for title in block.heading_path):
                 continue
-            at, span = _named(block.heading_path, counted=self._counted, scenes=self._scenes)
+            at, span = _heading_span(block.heading_path, counted=self._counted, scenes=self._scenes)
             if block.role == "heading" and at == len(block.heading_path) - 1 and span != (0, -1):
                 continue  # the chapter's own heading, which is the title
             item = chapter_at(document, block) if block.role == "body" else None
@@ -121,7 +121,7 @@ class _Outline:
             blocks = sorted(chain(*spans), key=attrgetter("index"))
         if not any(block.role == "body" for block in blocks):
             return None
-        at, span = _named(blocks[0].heading_path, counted=self._counted, scenes=self._scenes)
+        at, span = _heading_span(blocks[0].heading_path, counted=self._counted, scenes=self._scenes)
         title = blocks[0].heading_path[at] if span[0] <= number <= span[1] else ""
         return Plan(self._path, title, tuple(blocks), ranged=ranged)
 
@@ -136,7 +136,7 @@ def volume_plan(document: Document, volume: int | None) -> Sequence[Paragraph]:
     for block in document.paragraphs:
         if block.role == "front_matter":
             continue
-        if _named(block.heading_path, counted=counted)[1] != (0, -1) or chapter_at(document, block) is not None:
+        if _heading_span(block.heading_path, counted=counted)[1] != (0, -1) or chapter_at(document, block) is not None:
             if blocks:
                 break
         elif block.role == "body" and volume is not None and volume in map(_volume, block.heading_path):
@@ -150,7 +150,7 @@ def _counts_chapters(path: str) -> bool:
     return bool(_OF_CHAPTERS.search(f"{folder} {stem}")) or chapter_range(f"第{stem}章") is not None
 
 
-def _named(headings: Sequence[str], *, counted: bool, scenes: bool = False) -> tuple[int, tuple[int, int]]:
+def _heading_span(headings: Sequence[str], *, counted: bool, scenes: bool = False) -> tuple[int, tuple[int, int]]:
     """Which heading, from the innermost, names chapters, and the first and last of them; (0, -1) for none.
 
     Of bare numbers the outermost does: below `# 0012.…`, `## 1. …` is a part of the plan.
@@ -300,12 +300,12 @@ def story_end(document: Document, start: int = 0, end: int | None = None) -> int
     first = next((at for at, block in enumerate(inside) if block.role == "body"), len(inside))
     behind = [*enumerate(inside)][first + 1 :]
     headings = [at for at, block in behind if block.role == "heading"]
-    marks = [at for at, block in behind if block.role == "body" and _END.fullmatch(_own(document, block))]
+    marks = [at for at, block in behind if block.role == "body" and _END.fullmatch(_paragraph_text(document, block))]
     if not (marks or headings):
         return end
     plain, lengths = [0], [0]  # code points up to each paragraph
     for block in inside:
-        lines = _own(document, block).splitlines() if block.role == "body" else []
+        lines = _paragraph_text(document, block).splitlines() if block.role == "body" else []
         plain.append(plain[-1] + sum(len(line) for line in lines if not _NOTED.match(line)))
         lengths.append(lengths[-1] + sum(map(len, lines)))
     for at in sorted({*marks, *headings}):
@@ -315,5 +315,5 @@ def story_end(document: Document, start: int = 0, end: int | None = None) -> int
     return end
 
 
-def _own(document: Document, paragraph: Paragraph) -> str:
+def _paragraph_text(document: Document, paragraph: Paragraph) -> str:
     return document.text[paragraph.start : paragraph.end]

@@ -24,7 +24,7 @@ from armarius.documents.features import Features, features_of
 from armarius.documents.kinds import glob
 from armarius.documents.segments import Paragraph, parts_of
 from armarius.documents.titles import FrontMatter
-from armarius.documents.units import appended, bare_number, chapter_number, parse_numeral
+from armarius.documents.units import bare_number, chapter_number, is_supplement, parse_numeral
 from armarius.errors import ContractError
 from armarius.trust.settings import CONFIG_NAME, Config
 
@@ -156,7 +156,7 @@ def number_of(path: str, kind: Kind, front_matter: FrontMatter, paragraphs: Sequ
     """
     if kind != "chapter":
         return None
-    if appended(parts_of(path).stem):  # not a second chapter with that number
+    if is_supplement(parts_of(path).stem):  # not a second chapter with that number
         return None
     for key in ("chapter", "number", "章节", "章"):
         value = front_matter.get(key)
@@ -170,7 +170,7 @@ def number_of(path: str, kind: Kind, front_matter: FrontMatter, paragraphs: Sequ
     if (number := chapter_number(stem)) is not None:
         return number
     titles = [p.heading_path[-1] for p in paragraphs if p.role == "heading"]
-    named = {n for title in titles if (n := chapter_number(title)) is not None and not appended(title)}
+    named = {n for title in titles if (n := chapter_number(title)) is not None and not is_supplement(title)}
     if len(named) == 1:
         return named.pop()
     return bare_number(stem) if not named else None
@@ -194,13 +194,13 @@ HIDDEN = "hidden folder"
 _NEVER = frozenset({".armarius", ".git"})
 
 
-def opened(config: Config) -> list[str]:
+def opened_patterns(config: Config) -> list[str]:
     """Gitignore patterns of the hidden folders and files that `[documents]` names."""
-    return [f"/{prefix}" for prefix in _opened(config.kinds, config.read)]
+    return [f"/{prefix}" for prefix in _opened_prefixes(config.kinds, config.read)]
 
 
 @lru_cache(maxsize=64)
-def _opened(kinds: tuple[tuple[str, str], ...], read: tuple[str, ...]) -> tuple[str, ...]:
+def _opened_prefixes(kinds: tuple[tuple[str, str], ...], read: tuple[str, ...]) -> tuple[str, ...]:
     patterns = (*(pattern for _, pattern in kinds), *read)
     prefixes = (prefix for pattern in patterns for prefix in _hidden_prefixes(pattern.strip("/")))
     return tuple(dict.fromkeys(prefix for prefix in prefixes if _NEVER.isdisjoint(prefix.split("/"))))
@@ -208,7 +208,7 @@ def _opened(kinds: tuple[tuple[str, str], ...], read: tuple[str, ...]) -> tuple[
 
 def is_hidden(path: str, config: Config) -> bool:
     """Whether a path lies in a hidden folder, or is a hidden file, that `[documents]` does not name."""
-    patterns = _opened(config.kinds, config.read)
+    patterns = _opened_prefixes(config.kinds, config.read)
     return any(not any(glob(pattern).matches(prefix) for pattern in patterns) for prefix in _hidden_prefixes(path))
 
 
@@ -223,7 +223,7 @@ def matching_files(root: Path, config: Config, pattern: str) -> list[str]:
     Cost: a walk.
     """
     named = replace(config, kinds=(("note", pattern), *config.kinds))
-    files, _, _ = _core.walk(str(root), list(config.exclude), [], opened(named))
+    files, _, _ = _core.walk(str(root), list(config.exclude), [], opened_patterns(named))
     return [path for file in files if glob(pattern).matches(path := file.path.replace("\\", "/"))]
 
 
@@ -241,12 +241,12 @@ def unread_files(root: Path, config: Config, read: Container[str], why: Mapping[
 
     Cost: a walk, and one of each hidden folder.
     """
-    files, refused, _ = _core.walk(str(root), list(config.exclude), [], opened(config))
+    files, refused, _ = _core.walk(str(root), list(config.exclude), [], opened_patterns(config))
     counted: dict[str, int] = {}
     for folder in sorted(path.replace("\\", "/") for path, reason in refused if reason == HIDDEN):
         if folder.rpartition("/")[2] not in _NEVER:
             itself = "/" + "".join(f"\\{char}" if char in "*?[]{}!#\\ " else char for char in folder)
-            inside, _, _ = _core.walk(str(root), list(config.exclude), [folder], [*opened(config), itself])
+            inside, _, _ = _core.walk(str(root), list(config.exclude), [folder], [*opened_patterns(config), itself])
             counted |= {f"{folder}/": len(inside)} if inside else {}
     paths = (file.path.replace("\\", "/") for file in files)
     others = Counter(

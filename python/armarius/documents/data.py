@@ -64,8 +64,8 @@ def read_data(suffix: str, text: str) -> tuple[FrontMatter, list[Paragraph]]:
         return {}, list(_rows_of(text))
     if suffix == ".nwx":  # of novelWriter: the order of its texts, which `features` reads
         return {}, []
-    tree = _parsed(suffix, text)
-    members = _members if isinstance(tree, (dict, list)) else _indented
+    tree = _parse_json(suffix, text)
+    members = _members if isinstance(tree, (dict, list)) else _yaml_entries
     entries = list(members(text, _space(text, 0), len(text)))
     if (card := _card(suffix, text, tree)) is not None:
         if isinstance(tree, dict) and tree.get("spec") in _CARDS:
@@ -109,13 +109,13 @@ def json_fault(text: str) -> tuple[int, str] | None:
     return None
 
 
-def of_a_tool(stem: str) -> bool:
+def is_tool_file(stem: str) -> bool:
     """Whether a file of data with this stem is the configuration or the product of a tool, or read elsewhere."""
     stem = stem.lower().lstrip("_")
     return stem in _TOOL_STEMS or stem.partition(".")[0] in _TOOL_STEMS or stem.endswith(_TOOL_ENDS)
 
 
-def loaded(text: str) -> object:
+def load_json(text: str) -> object:
     """The tree of a JSON text; a lone surrogate that it escapes becomes a question mark, as no store can hold it.
 
     Raises:
@@ -130,7 +130,7 @@ def loaded(text: str) -> object:
 
 def card_in(suffix: str, text: str) -> Mapping[str, Any] | None:
     """The members of a character card in JSON or YAML; None for any other text."""
-    return _card(suffix, text, _parsed(suffix, text))
+    return _card(suffix, text, _parse_json(suffix, text))
 
 
 def values_in(path: str, entry: str) -> list[str]:
@@ -139,7 +139,7 @@ def values_in(path: str, entry: str) -> list[str]:
     if suffix not in DATA_SUFFIXES:
         return []
     try:
-        tree: Any = loaded(f"{{{entry}}}") if suffix == ".json" else read_front_matter(f"---\n{entry}\n---")[0]
+        tree: Any = load_json(f"{{{entry}}}") if suffix == ".json" else read_front_matter(f"---\n{entry}\n---")[0]
     except (ValueError, RecursionError):
         return []
     values = list(tree.values())
@@ -163,7 +163,7 @@ NOBODY = "User"
 """`{{user}}` where no setting names one; SillyTavern's name for nobody in particular."""
 
 
-def named(text: str, character: str, user: str) -> str:
+def fill_names(text: str, character: str, user: str) -> str:
     """The text of a card or an entry with names for `{{char}}` and `{{user}}`; "" leaves one as it stands."""
 
     def name(match: re.Match[str]) -> str:
@@ -190,12 +190,12 @@ def _card(suffix: str, text: str, tree: object) -> Mapping[str, Any] | None:
     return card_members(tree)
 
 
-def _parsed(suffix: str, text: str) -> object:
+def _parse_json(suffix: str, text: str) -> object:
     """The tree of JSON, in a file of YAML too; None for any other text."""
     if suffix != ".json" and text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        return loaded(text)
+        return load_json(text)
     except (ValueError, RecursionError):
         return None
 
@@ -281,7 +281,7 @@ _KEY = re.compile(r"(?:- +)*(\"[^\"]*\"|'[^']*'|[^\s:#\[{\"'][^:\r\n]*?)\s*:(?=\
 _LONGEST_KEY = 200
 
 
-def _indented(text: str, at: int, end: int) -> Iterator[_Entry]:
+def _yaml_entries(text: str, at: int, end: int) -> Iterator[_Entry]:
     """The entries of YAML in a stretch of lines: what begins where its first line does."""
     depth, listed, block = -1, False, False
     start = last = inside = -1
@@ -314,7 +314,7 @@ def _indented(text: str, at: int, end: int) -> Iterator[_Entry]:
 _ESCAPE = re.compile(r"\\\\|\\u(?:d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(?!d[89a-f])[0-9a-f]{4})", re.IGNORECASE)
 
 
-def unescaped(text: str) -> str:
+def unescape_json(text: str) -> str:
     r"""JSON with its letters as letters: programs write 小 as `\u5c0f`, which nobody finds."""
     return _ESCAPE.sub(_letter, text) if "\\u" in text else text
 

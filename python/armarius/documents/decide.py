@@ -18,7 +18,7 @@ from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features
 from armarius.documents.kinds import KIND_OF_WORD, STORY_KINDS, Clue, Vote, best_of, glob, sums_of, votes_of
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
 from armarius.documents.segments import folder_of, inside, parts_of
-from armarius.documents.series import Series, about, editions_of, kind_of_folder, orders_of, place_of, series_of
+from armarius.documents.series import Series, editions_of, kind_of_folder, orders_of, place_of, series_kind, series_of
 from armarius.documents.units import bare_number, unnumbered
 from armarius.trust.settings import FileLine
 
@@ -56,12 +56,12 @@ def decide(
     Cost: linear in the files, and in the pairs of folders that hold story text; 1,000 files take some milliseconds.
     """
     if rules.keys() == {""}:
-        return ProjectMap.joined({"": _decide(features, rules[""], lines.get("", ()))})
+        return ProjectMap.joined({"": _decide_kinds(features, rules[""], lines.get("", ()))})
     folders: dict[str, dict[str, Features]] = {name: {} for name in rules}
     for path, traits in features.items():
         name, own = inside(path, rules)
         folders[name][own] = traits
-    return ProjectMap.joined({name: _decide(folders[name], rules[name], lines.get(name, ())) for name in rules})
+    return ProjectMap.joined({name: _decide_kinds(folders[name], rules[name], lines.get(name, ())) for name in rules})
 
 
 def stored_as(file: MappedFile, folders: Container[str] = ()) -> tuple[Kind, int | None]:
@@ -78,11 +78,11 @@ def diff(mapped: ProjectMap, stored: Mapping[str, tuple[Kind, int | None]], fold
     ]
 
 
-def _decide(features: Mapping[str, Features], rules: Rules, lines: Sequence[FileLine]) -> ProjectMap:
+def _decide_kinds(features: Mapping[str, Features], rules: Rules, lines: Sequence[FileLine]) -> ProjectMap:
     prose = {path: traits for path, traits in features.items() if traits.kind != "code"}
     series = series_of(prose)
     orders = orders_of(prose, series)
-    votes = _beside(prose, series, orders)
+    votes = _neighbour_votes(prose, series, orders)
     places = {path: numbers for run in series for path, numbers in run.paths.items()}
     claims = {path: line for path in features if (line := _line_for(path, lines)) is not None} if lines else {}
     stated = {path: stated_kind(path, rules) for path in features} if rules else {}
@@ -150,10 +150,10 @@ def _number(traits: Features, beside: Sequence[Vote]) -> int | None:
         return traits.marked
     if traits.numbers:
         return traits.numbers[0]
-    return _counted(traits, beside) if traits.bare is None else traits.bare
+    return _counted_number(traits, beside) if traits.bare is None else traits.bare
 
 
-def _counted(traits: Features, beside: Sequence[Vote]) -> int | None:
+def _counted_number(traits: Features, beside: Sequence[Vote]) -> int | None:
     if traits.counted is None:
         return None
     named = traits.counted[0]
@@ -163,15 +163,15 @@ def _counted(traits: Features, beside: Sequence[Vote]) -> int | None:
     return int(traits.counted[1]) if is_place else None
 
 
-def _before_number(traits: Features) -> str | None:
+def _number_word(traits: Features) -> str | None:
     return "第" if traits.marked is not None else None if traits.counted is None else traits.counted[0]
 
 
-def _in_name(traits: Features) -> float | None:
+def _name_number(traits: Features) -> float | None:
     return float(traits.marked) if traits.marked is not None else None if traits.counted is None else traits.counted[1]
 
 
-def _beside(
+def _neighbour_votes(
     features: Mapping[str, Features], series: Sequence[Series], orders: Sequence[tuple[float, Sequence[str]]]
 ) -> Mapping[str, Sequence[Vote]]:
     """What the files of the same folder, and of the same series, say of each."""
@@ -182,7 +182,7 @@ def _beside(
         if run.text is not None and not run.edition:
             aside |= _companions(run, features, clues)
         else:
-            _alike("alike in its series", run.paths, features, clues)
+            _vote_as_most("alike in its series", run.paths, features, clues)
     for share, order in orders[:1]:
         suffix, _ = Counter(parts_of(path).suffix for path in order).most_common(1)[0]
         for path in order:
@@ -199,15 +199,15 @@ def _beside(
             continue
         _runs(paths, features, clues)
         if folder:  # the root is no group
-            _alike("alike in its folder", paths, features, clues)
-    if not any(_heaviest(traits, clues.get(path, ())) in STORY_KINDS for path, traits in features.items()):
+            _vote_as_most("alike in its folder", paths, features, clues)
+    if not any(_heaviest_kind(traits, clues.get(path, ())) in STORY_KINDS for path, traits in features.items()):
         for path, traits in features.items():
             if traits.prose >= PROSE and traits.spoken >= SPOKEN and traits.length >= CHAPTER:
                 clues[path].append(Clue("only story"))
     return {path: votes_of(group) for path, group in clues.items()}
 
 
-def _heaviest(traits: Features, clues: Iterable[Clue]) -> Kind:
+def _heaviest_kind(traits: Features, clues: Iterable[Clue]) -> Kind:
     return sums_of((*traits.votes, *votes_of(clues)))[1]
 
 
@@ -215,9 +215,9 @@ def _companions(series: Series, features: Mapping[str, Features], clues: dict[st
     """Files with the numbers of a text are about it; what they are, the ending, the folder or their own text says."""
     text = series.text
     assert text is not None
-    kind = about(series)
+    kind = series_kind(series)
     if kind in (None, *STORY_KINDS):
-        kinds = Counter(_heaviest(features[path], [Clue("companion", ("", ""))]) for path in series.paths)
+        kinds = Counter(_heaviest_kind(features[path], [Clue("companion", ("", ""))]) for path in series.paths)
         kind = kinds.most_common(1)[0][0]
     for path in series.paths:
         if not features[path].prose and kind in STORY_KINDS:
@@ -227,7 +227,7 @@ def _companions(series: Series, features: Mapping[str, Features], clues: dict[st
     return {*series.paths}
 
 
-def _alike(
+def _vote_as_most(
     feature: str, paths: Collection[str], features: Mapping[str, Features], clues: dict[str, list[Clue]]
 ) -> None:
     """What most files of a series, or of a folder, are, the others are too, whatever their names speak of."""
@@ -285,7 +285,7 @@ class _Run:
     marks: frozenset[str]  # editions that the names of its folders speak of
     named: frozenset[str]  # what stands before the numbers of its files
 
-    def joined(self, other: "_Run") -> "_Run":
+    def join_run(self, other: "_Run") -> "_Run":
         return _Run(
             self.folder, [*self.paths, *other.paths], self.length + other.length, self.language,
             self.places | other.places, self.shingles | other.shingles, self.marks, self.named | other.named,
@@ -332,55 +332,55 @@ class _Stories:
             spoken[traits.language] += traits.length
             if path in of_story:
                 folders[home[path]].append(path)
-        self.language = _most(spoken)
-        self._count_apart(folders)
+        self.language = _main_language(spoken)
+        self._drop_numbers(folders)
         for folder, paths in folders.items():
-            numbers = [_in_name(self.features[path]) for path in paths]
+            numbers = [_name_number(self.features[path]) for path in paths]
             if None not in numbers and len({*numbers}) == len(numbers):
                 self.by_name.add(folder)
         self._name_volumes(folders)
         self.places = {path: self._place(path) for path in of_story}
-        self._mark_others()
+        self._mark_other_files()
         for folder, paths in folders.items():
-            self._take_out(folder, paths)
+            self._remove_editions(folder, paths)
         runs = [self._run(folder, paths) for folder, paths in folders.items()]
         worth: defaultdict[str, float] = defaultdict(float)  # of a folder; of all volumes beside each other
-        rows = [(run.whole, self._worth(run), run.folder, run) for run in runs]
+        rows = [(run.whole, self._run_score(run), run.folder, run) for run in runs]
         for whole, own, _, _ in rows:
             worth[whole] += own
         rows.sort(key=lambda row: (-worth[row[0]], -row[1], row[2]))
         main: list[_Run] = []
         for _, _, _, run in rows:
-            self._take_in(run, main)
+            self._place_run(run, main)
         for run in main:
-            self._in_order(run, "main")
+            self._order_run(run, "main")
 
-    def _count_apart(self, folders: Mapping[str, Sequence[str]]) -> None:
+    def _drop_numbers(self, folders: Mapping[str, Sequence[str]]) -> None:
         """A declared chapter that counts by another word than one of its number (i1 beside ch01) has no number."""
         beside: defaultdict[tuple[str, float | None], set[str | None]] = defaultdict(set)
         for folder, paths in folders.items() if self.declared else ():
             for path in paths:
-                beside[folder_of(folder), _in_name(self.features[path])].add(_before_number(self.features[path]))
+                beside[folder_of(folder), _name_number(self.features[path])].add(_number_word(self.features[path]))
         for path in self.declared:
             traits = self.features[path]
             stated = traits.chapter is not None or traits.marked is not None or bool(traits.numbers)
-            same = beside[folder_of(self.folder[path]), _in_name(traits)]
+            same = beside[folder_of(self.folder[path]), _name_number(traits)]
             if not stated and traits.counted is not None and traits.counted[0] and same - {traits.counted[0], None}:
                 self.files[path] = replace(self.files[path], number=None)
 
-    def _take_out(self, folder: str, paths: list[str]) -> None:
+    def _remove_editions(self, folder: str, paths: list[str]) -> None:
         """Take out of `paths` what is said to be of another edition, and what a project of novelWriter leaves out."""
         for edition in get_args(Edition)[1:]:
             stated = [path for path in paths if path in self.said and self.said[path].edition == edition]
             if stated:
-                self._in_order(self._run(f"{folder}/{edition}".lstrip("/"), stated), edition)
+                self._order_run(self._run(f"{folder}/{edition}".lstrip("/"), stated), edition)
                 paths[:] = [path for path in paths if path not in stated]
         out = {path for path in paths if path not in self.listed and path not in self.declared}
         if out and any(path.endswith(".nwd") for path in self.listed.keys() & paths):
-            self._in_order(self._run(f"{folder}/archive".lstrip("/"), [*out]), "archive")
+            self._order_run(self._run(f"{folder}/archive".lstrip("/"), [*out]), "archive")
             paths[:] = [path for path in paths if path not in out]
 
-    def _worth(self, run: _Run) -> float:
+    def _run_score(self, run: _Run) -> float:
         """What speaks for it as the main edition: its length, less for another language and names of other editions."""
         worth = float(run.length)
         for mark, factor in (("archive", 0.1), ("translation", 0.5), ("copy", 0.25), ("draft", 0.3), ("final", 1.5)):
@@ -391,10 +391,10 @@ class _Stories:
         numbered = len(run.places) > 1
         return worth * (1.0 if run.language == self.language else 0.2) * (1.0 if numbered else 0.5)
 
-    def _take_in(self, run: _Run, main: list[_Run]) -> None:
+    def _place_run(self, run: _Run, main: list[_Run]) -> None:
         """Decide whether a run continues a story, is another edition of one, or a story of its own."""
         if "archive" in run.marks and main:
-            main[0] = self._without(run, self._own(run, main[0]), main[0], "archive")
+            main[0] = self._add_edition(run, self._declared_files(run, main[0]), main[0], "archive")
             return
         for at, story in enumerate(main):
             shared = run.places & story.places
@@ -402,43 +402,43 @@ class _Stories:
             if run.language and story.language and run.language != story.language:
                 whole = "translation" in run.marks or 2 * len(shared) >= len(story.places)  # else a book of its own
                 if (overlap >= 0.5 and whole) or (not run.places and "translation" in run.marks):
-                    self._in_order(run, "translation")
+                    self._order_run(run, "translation")
                     return
                 continue
             is_draft = "draft" in run.marks or "draft" in story.marks
             again = {path for path in run.paths if self._is_copy(path, story)}
             if 2 * len(again) >= len(run.paths):
                 rest = {path for path in run.paths if path not in again and self.places[path] not in story.places}
-                main[at] = self._without(run, rest | self._own(run, story), story, "copy")
+                main[at] = self._add_edition(run, rest | self._declared_files(run, story), story, "copy")
                 return
             if overlap and is_draft:  # a text of the same place is finished
                 rest = {path for path in run.paths if self.places[path] not in shared}
-                main[at] = self._without(run, rest | self._own(run, story), story, "copy", "draft")
+                main[at] = self._add_edition(run, rest | self._declared_files(run, story), story, "copy", "draft")
                 return
             if overlap >= 0.5 and run.marks & {"copy"}:
-                main[at] = self._without(run, self._own(run, story), story, "copy")
+                main[at] = self._add_edition(run, self._declared_files(run, story), story, "copy")
                 return
             continues = run.named & story.named or run.volumes or self.declared.issuperset(run.paths)
             if run.places and story.places and not shared and continues:
-                main[at] = story.joined(run)
+                main[at] = story.join_run(run)
                 return
         main.append(run)
 
-    def _without(self, run: _Run, rest: set[str], story: _Run, edition: Edition, state: DocumentState = "") -> _Run:
+    def _add_edition(self, run: _Run, rest: set[str], story: _Run, edition: Edition, state: DocumentState = "") -> _Run:
         """Put a run in order as this edition, but the `rest` of it, which continues the story; returns the story.
 
         What a declared file says again, and is not declared, is the copy.
         """
-        self._in_order(self._run(run.folder, [path for path in run.paths if path not in rest]), edition, state)
+        self._order_run(self._run(run.folder, [path for path in run.paths if path not in rest]), edition, state)
         if not rest:
             return story
         stated = self._run(run.folder, [path for path in run.paths if path in rest & self.declared])
         again = [path for path in story.paths if path not in self.declared and self._is_copy(path, stated)]
-        self._in_order(self._run(f"{story.folder}/copy".lstrip("/"), again), "copy")
+        self._order_run(self._run(f"{story.folder}/copy".lstrip("/"), again), "copy")
         kept = self._run(story.folder, [path for path in story.paths if path not in again])
-        return kept.joined(self._run(run.folder, [path for path in run.paths if path in rest]))
+        return kept.join_run(self._run(run.folder, [path for path in run.paths if path in rest]))
 
-    def _own(self, run: _Run, story: _Run) -> set[str]:
+    def _declared_files(self, run: _Run, story: _Run) -> set[str]:
         """The declared files of a run, but what a declared file of the story says again."""
         stated = self._run(story.folder, [path for path in story.paths if path in self.declared])
         return {path for path in run.paths if path in self.declared and not self._is_copy(path, stated)}
@@ -452,7 +452,7 @@ class _Stories:
         least = _SAME / 2 if self.files[path].kind == "manuscript" else _SAME  # the story may be one volume of a book
         return len(own) >= 3 and len(story.shingles.intersection(own)) >= least * len(own)
 
-    def _in_order(self, run: _Run, edition: Edition, state: DocumentState = "") -> None:
+    def _order_run(self, run: _Run, edition: Edition, state: DocumentState = "") -> None:
         at, places = -1, dict[str, int]()
         for path in (natural := sorted(run.paths, key=self._key)):
             places[path] = at = self.listed.get(path, at)  # what no list names stays behind the one before it
@@ -478,7 +478,7 @@ class _Stories:
                 named.add(traits.counted[0])
         marks = editions_of(folder) | ({"copy"} if kind_of_folder(folder) not in (None, *STORY_KINDS) else set())
         return _Run(
-            folder, paths, languages.total(), _most(languages), frozenset(places), frozenset(shingles), marks,
+            folder, paths, languages.total(), _main_language(languages), frozenset(places), frozenset(shingles), marks,
             frozenset(named),
         )  # fmt: skip
 
@@ -494,7 +494,7 @@ class _Stories:
         if file.kind == "manuscript" and traits.numbers:
             return file.volume, float(traits.numbers[0])
         if file.number is not None:
-            exact = _in_name(traits) if self.folder[path] in self.by_name else None
+            exact = _name_number(traits) if self.folder[path] in self.by_name else None
             return file.volume, float(file.number if exact is None else exact)
         return (file.volume, traits.dated) if traits.dated is not None else (file.volume, _END)
 
@@ -527,7 +527,7 @@ class _Stories:
                 for path in folders[folder]:
                     self.files[path] = replace(self.files[path], volume=number)
 
-    def _mark_others(self) -> None:
+    def _mark_other_files(self) -> None:
         """Files outside the story below the folder of an old or translated edition belong to it."""
         for path, traits in self.features.items():
             if self.files[path].kind in STORY_KINDS:
@@ -541,7 +541,7 @@ class _Stories:
                 self.files[path] = replace(self.files[path], edition="translation")
 
 
-def _most(lengths: Mapping[str, int]) -> str:
+def _main_language(lengths: Mapping[str, int]) -> str:
     """The language of most text."""
     return max(lengths, key=lambda code: (code != "", lengths[code], code), default="")
 

@@ -30,17 +30,17 @@ from armarius.documents.classify import (
     classify,
     is_hidden,
     number_of,
-    opened,
+    opened_patterns,
     refused_name,
     refused_text,
 )
-from armarius.documents.data import DATA_LIMIT, of_a_tool, read_data, unescaped
+from armarius.documents.data import DATA_LIMIT, is_tool_file, read_data, unescape_json
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.features import Features
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import SPLITTERS, Marks, Paragraph, Splitter, parts_of, split_code, split_prose
 from armarius.documents.titles import FrontMatter, read_front_matter
-from armarius.documents.units import appended
+from armarius.documents.units import is_supplement
 from armarius.errors import DocumentSkipped, UnknownDocument
 from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.headings.display import ResultList
@@ -247,7 +247,7 @@ def look_at(
         only: See `walk_files`.
         queue: Receives the folders of the walk, so that their events tell whether anything changed since.
     """
-    files, refused, seen = _core.walk(str(root), list(config.exclude), list(only), opened(config), queue)
+    files, refused, seen = _core.walk(str(root), list(config.exclude), list(only), opened_patterns(config), queue)
     stamps: list[FileStamp] = []
     skipped: list[Skipped] = []
     projects: set[str] = set()
@@ -259,12 +259,12 @@ def look_at(
         if unread_reason(path, file.size) is not None:
             continue
         if reason := _refusal(path, file.size, config):
-            skipped.append(Skipped(_printable(path), reason))
+            skipped.append(Skipped(_printable_path(path), reason))
         else:
             stamps.append(FileStamp(path, file.size, file.stamp, file.changed_ns))
-    skipped += [Skipped(_printable(path), NOT_READ[".scriv"]) for path in projects]
+    skipped += [Skipped(_printable_path(path), NOT_READ[".scriv"]) for path in projects]
     skipped += [
-        Skipped(_printable(path), reason)
+        Skipped(_printable_path(path), reason)
         for raw, reason in refused
         if reason != HIDDEN
         and (
@@ -298,7 +298,7 @@ def read_document(root: Path, relative_path: str, *, config: Config | None = Non
             raise DocumentSkipped(item.path, item.reason)
     if all(stamp.path != relative_path for stamp in listed):
         raise UnknownDocument(f"no such document: {relative_path!r}")
-    return _made(relative_path, _read(root, relative_path, config.max_bytes), config)
+    return _make_or_skip(relative_path, _read(root, relative_path, config.max_bytes), config)
 
 
 def read_documents(
@@ -319,9 +319,9 @@ def read_documents(
     results: list[Document | Skipped | str | None] = []
     for path, raw in zip(paths, read, strict=True):
         try:
-            data = _found(path, raw, config.max_bytes)
+            data = _bytes_or_raise(path, raw, config.max_bytes)
             is_same = path in same and _hash(data) == same[path]
-            results.append(same[path] if is_same else _made(path, data, config))
+            results.append(same[path] if is_same else _make_or_skip(path, data, config))
         except DocumentSkipped as error:
             results.append(Skipped(error.path, error.reason))
         except UnknownDocument:
@@ -341,14 +341,14 @@ def reread_document(root: Path, document: Document, *, config: Config | None = N
     data = _read(root, document.path, config.max_bytes)
     if _hash(data) == document.content_hash:
         return document
-    return _made(document.path, data, config)
+    return _make_or_skip(document.path, data, config)
 
 
 def _hash(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _made(path: str, data: bytes, config: Config) -> Document:
+def _make_or_skip(path: str, data: bytes, config: Config) -> Document:
     try:
         return make_document(path, data, config=config)
     except Undecodable as error:
@@ -372,7 +372,7 @@ def make_document(
         decoded = decode(data)
         text, encoding = decoded.text, decoded.encoding
         if suffix == ".json":
-            text = unescaped(text)
+            text = unescape_json(text)
         if reason := refused_text(text, prose=suffix in PROSE_SUFFIXES):
             raise Undecodable(reason)
     document = document_of(path, text, encoding, _hash(data), config=config, splitters=splitters)
@@ -437,7 +437,7 @@ def document_of(
         chapter = features.chapter
     else:
         chapter = number_of(path, kind, front_matter, paragraphs)
-    if chapter is not None or appended(parts_of(path).stem):
+    if chapter is not None or is_supplement(parts_of(path).stem):
         paragraphs = [Paragraph(p.index, p.start, p.end, p.heading_path, p.role, chapter) for p in paragraphs]
     return Document(
         path=path,
@@ -453,7 +453,7 @@ def document_of(
     )
 
 
-def decided_as(document: Document, kind: Kind, chapter: int | None, *, own: bool = True) -> Document:
+def with_kind(document: Document, kind: Kind, chapter: int | None, *, own: bool = True) -> Document:
     """A document with the kind and number that other files make it; only an outline is split otherwise.
 
     Args:
@@ -504,7 +504,7 @@ def unread_reason(path: str, size: int = 0) -> str | None:
     suffix = f".{suffix.lower()}" if stem else ""
     if suffix in _READ_BY_SUFFIX:
         return None
-    if path == CONFIG_NAME or (suffix in DATA_SUFFIXES and of_a_tool(stem)):
+    if path == CONFIG_NAME or (suffix in DATA_SUFFIXES and is_tool_file(stem)):
         return "read as configuration"
     if suffix in DATA_SUFFIXES and size > DATA_LIMIT:
         return f"data of more than {DATA_LIMIT:,} bytes"
@@ -513,28 +513,28 @@ def unread_reason(path: str, size: int = 0) -> str | None:
 
 def _refusal(path: str, size: int, config: Config) -> str:
     # Called for every file at every walk, like `unread_reason`.
-    if not path.isascii() and _printable(path) != path:
+    if not path.isascii() and _printable_path(path) != path:
         return "file name is not valid Unicode"
     if size > config.max_bytes:
         return f"too large: {size} bytes, documents.max_bytes is {config.max_bytes}"
     return NOT_READ.get(f".{path.rpartition('.')[2].lower()}", "")
 
 
-def _printable(path: str) -> str:
+def _printable_path(path: str) -> str:
     return path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _read(root: Path, path: str, max_bytes: int) -> bytes:
-    return _found(path, read_files(root, [path], limit=max_bytes)[0], max_bytes)
+    return _bytes_or_raise(path, read_files(root, [path], limit=max_bytes)[0], max_bytes)
 
 
 def is_inside(path: str) -> bool:
     """Whether a path is one inside a project, in letters that can be written."""
     parts = parts_of(path).parts
-    return not (not parts or path.startswith("/") or ".." in parts or "\0" in path or _printable(path) != path)
+    return not (not parts or path.startswith("/") or ".." in parts or "\0" in path or _printable_path(path) != path)
 
 
-def _found(path: str, data: bytes | OSError, max_bytes: int) -> bytes:
+def _bytes_or_raise(path: str, data: bytes | OSError, max_bytes: int) -> bytes:
     """The bytes that were read; raises the error of reading otherwise."""
     if isinstance(data, bytes):
         return data

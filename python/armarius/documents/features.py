@@ -30,12 +30,12 @@ from armarius.documents.segments import Paragraph, parts_of
 from armarius.documents.titles import FrontMatter, as_strings, filled_in
 from armarius.documents.units import (
     CHAPTERS,
-    appended,
     bare_number,
     chapter_number,
-    leading,
-    mark,
+    is_supplement,
+    leading_span,
     names,
+    unit_re,
     volume_number,
 )
 from armarius.text.unicode import HAN, HANGUL, KANA, fold
@@ -70,8 +70,8 @@ _CITED_LATIN: Final = re.compile(
 )
 _ASIDE: Final = re.compile(r"(?<!\s)\s*[(（\[【][^()（）\[\]【】]*[)）\]】]?\s*$")
 _FILE_LINE: Final = re.compile(r"^[ \t]*(?:[-*] )?[\w./][\w./ -]{0,120}\.(?:md|txt|markdown)[ \t\r]*$", re.MULTILINE)
-_BEFORE_CHAPTER: Final = re.compile(rf"{mark(*CHAPTERS)}|(?i:{names('latin', *_CITABLE)}|ch\b)")
-_TO_NUMBER: Final = re.compile(rf"{mark(*CHAPTERS, 'section')}|\d{{1,5}}")
+_BEFORE_CHAPTER: Final = re.compile(rf"{unit_re(*CHAPTERS)}|(?i:{names('latin', *_CITABLE)}|ch\b)")
+_TO_NUMBER: Final = re.compile(rf"{unit_re(*CHAPTERS, 'section')}|\d{{1,5}}")
 _COUNTED: Final = re.compile(r"^(\D{0,24}?)(\d{1,4}(?:\.\d)?)(?!\d)")
 _PATH: Final = re.compile(
     r"\.(?:md|markdown|mdx|qmd|rmd|txt|rst|adoc|tex|fountain|ink|rpy)(?![\w.])"
@@ -142,12 +142,12 @@ class Features:
         """
         if len(self.numbers) < 2 or self.marked is not None:
             return False
-        if self.length >= _SHORT and not _is_told(self.length, len(self.numbers), self.spoken):
+        if self.length >= _SHORT and not _is_narrated(self.length, len(self.numbers), self.spoken):
             return False
         return [*self.numbers] == sorted(self.numbers) and not (beside and len(self.numbers) < 4)
 
 
-def _is_told(length: int, chapters: int, spoken: float) -> bool:
+def _is_narrated(length: int, chapters: int, spoken: float) -> bool:
     """Whether the text below headings of chapters is long enough for them, or, below three and more, has dialogue."""
     return length // chapters >= CHAPTER or (chapters >= 3 and spoken >= SPOKEN)
 
@@ -187,7 +187,7 @@ def features_of(
     above = sum(p.end - p.start for p in headings[:1] if text[p.start] == "#" and p.end <= begins + _SAMPLE)
     shape = _Shape(sample, titles, above)
     numbers = tuple(
-        dict.fromkeys(n for title in titles if (n := chapter_number(title)) is not None and not appended(title))
+        dict.fromkeys(n for title in titles if (n := chapter_number(title)) is not None and not is_supplement(title))
     )
     stated = stated_by(front_matter)
     least = _SENTENCES / 2 if suffix == ".tex" else _SENTENCES  # between formulas
@@ -202,20 +202,20 @@ def features_of(
     in_name = _DATED.search(stem)
     counted = None if in_name else _COUNTED.match(stem)
     dated = in_name or _DATED.search(" ".join(as_strings(front_matter.get("date") or front_matter.get("日期"))))
-    counted_by_field = _placed(front_matter)
+    counted_by_field = _order_field(front_matter)
     result = Features(
         kind=kind,
         chapter=number_of(kind),
         votes=tuple(votes),
         declared=stated is not None,
         status=status.lower() if isinstance(status, str) else "",
-        marked=None if appended(stem) else chapter_number(stem),
+        marked=None if is_supplement(stem) else chapter_number(stem),
         bare=bare_number(stem),
         counted=counted_by_field or ((counted[1].strip(" _-.").lower(), float(counted[2])) if counted else None),
         dated=(int(dated[1]), int(dated[2]), int(dated[3])) if dated else None,
         volume=_volume(parts.folders, stem),
         numbers=numbers,
-        length=_rounded(len(text) - begins),
+        length=_round_length(len(text) - begins),
         prose=int(round(shape.prose, 2) * 10) / 10 if recorded is None else 0.0,
         spoken=min(SPOKEN, round(shape.spoken, 2)),
         language=_language(sample, shape.scripts),
@@ -227,11 +227,11 @@ def features_of(
     return replace(result, kind="manuscript", chapter=None)
 
 
-def _rounded(length: int) -> int:
+def _round_length(length: int) -> int:
     return length - length % (500 if length >= 1_000 else 100 if length >= 100 else 10)
 
 
-def _placed(front_matter: FrontMatter) -> tuple[str, float] | None:
+def _order_field(front_matter: FrontMatter) -> tuple[str, float] | None:
     for key in (
         () if not front_matter else ("session", "scene", "order", "sequence", "episode", "weight", "nav_order", "场次")
     ):
@@ -312,16 +312,16 @@ def _citations(text: str) -> Iterator[tuple[str, str]]:
     Cost: a search for 第, and one for digits, with the letters before each.
     """
     for match in _CITED_HAN.finditer(text):
-        if _in_line(text, match.start()):
+        if _is_in_line(text, match.start()):
             yield match[1], ""
     for digits in _NUMBER.finditer(text):
         start = digits.start()
         word = _CITED_LATIN.search(text, max(0, start - _LONGEST_UNIT), start)
-        if word is not None and _in_line(text, word.start()):
+        if word is not None and _is_in_line(text, word.start()):
             yield "", digits[0].lstrip("0")[:4]
 
 
-def _in_line(text: str, at: int) -> bool:
+def _is_in_line(text: str, at: int) -> bool:
     """Whether something but marks stands before `at` in its line."""
     before = text[max(0, at - _LONGEST_UNIT) : at].rstrip(" \t*")
     return bool(before) and before[-1] != "#" and not before[-1].isspace()
@@ -338,46 +338,46 @@ def _votes(
 ) -> list[Vote]:
     is_prose = shape.prose >= PROSE
     is_counted = is_prose and bare_number(stem) is not None
-    named = [*_of_the_name(stem, shape, is_prose), *_of_the_folders(folders, is_counted)]
-    named += _of_front_matter(front_matter)
+    named = [*_name_clues(stem, shape, is_prose), *_folder_clues(folders, is_counted)]
+    named += _front_clues(front_matter)
     if recorded is not None:
         if f".{recorded}" not in _DATA_SUFFIXES:
             return votes_of([Clue("data suffix", (recorded,), kind="tool")])
         others = [vote for vote in votes_of(named) if vote[0] not in STORY_KINDS]
         return [*votes_of([Clue("data suffix", (recorded,), not named, "data")]), *others]
-    headings = _of_headings(titles, numbers, shape, is_prose)
-    return votes_of([one for one in (*named, *headings, *_of_the_text(shape, is_prose)) if one.kind != "data"])
+    headings = _heading_clues(titles, numbers, shape, is_prose)
+    return votes_of([one for one in (*named, *headings, *_text_clues(shape, is_prose)) if one.kind != "data"])
 
 
-def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Clue]:
-    if appended(stem) and chapter_number(stem) is None:
+def _name_clues(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Clue]:
+    if is_supplement(stem) and chapter_number(stem) is None:
         yield Clue("supplement", (stem,))
         return
     if fold(stem).replace("_", "-") in _STYLE:
         yield Clue("style guide", (stem,))
     number = chapter_number(stem)
     if number is None:
-        for kind, share, word in named(stem):
+        for kind, share, word in kinds_of_name(stem):
             if kind in STORY_KINDS and shape.lists:  # chapters.md, 章节安排.md
                 yield Clue("unit in name, lists", (word,), share * shape.lists)
             yield Clue("whole name" if share == 1 else "word in name", (word,), share, kind)
         return
     yield Clue("chapter number", (stem, number), shape.lists)
     yield Clue("chapter number, lists", (stem, number), shape.lists)
-    for kind, share, word in named(_after_number(stem)[0]):
+    for kind, share, word in kinds_of_name(_rest_of_name(stem)[0]):
         if kind != "chapter" and share > 0.5:
             yield Clue("title", (word,), share, kind)
 
 
 @lru_cache(maxsize=256)
-def _of_the_folders(folders: Sequence[str], is_counted: bool) -> tuple[Clue, ...]:
+def _folder_clues(folders: Sequence[str], is_counted: bool) -> tuple[Clue, ...]:
     for folder in folders:  # what is below such a folder is a form, whatever the nearer folders are called
-        if any(kind == "template" for kind, _, _ in named(folder)):
+        if any(kind == "template" for kind, _, _ in kinds_of_name(folder)):
             return (Clue("template folder", (folder,)),)
     clues: list[Clue] = []
     near = 1.0
     for folder in reversed(folders):
-        kinds = named(folder)
+        kinds = kinds_of_name(folder)
         for kind, share, word in kinds[:1]:
             clues.append(Clue("folder", (folder, word), near * max(0.6, share), kind))
         if kinds:
@@ -387,20 +387,20 @@ def _of_the_folders(folders: Sequence[str], is_counted: bool) -> tuple[Clue, ...
     return tuple(clues)
 
 
-def _of_front_matter(front_matter: FrontMatter) -> Iterator[Clue]:
+def _front_clues(front_matter: FrontMatter) -> Iterator[Clue]:
     if not front_matter:
         return
     for feature, keys in (("kind field", ("kind", "type", "类型")), ("tag field", ("category", "tags", "tag"))):
         for key in keys:
             for value in as_strings(front_matter.get(key))[:6]:
-                for kind, share, word in named(value.strip("#"))[:1]:
+                for kind, share, word in kinds_of_name(value.strip("#"))[:1]:
                     yield Clue(feature, (key, word), share, kind)
     fields = [key for key in front_matter if key.lower() in CONTENT_WORDS["setting"]]
     if len(fields) >= 2:
         yield Clue("sheet fields", (", ".join(fields[:4]),))
 
 
-def _of_headings(titles: Sequence[str], numbers: Sequence[int], shape: _Shape, is_prose: bool) -> Iterator[Clue]:
+def _heading_clues(titles: Sequence[str], numbers: Sequence[int], shape: _Shape, is_prose: bool) -> Iterator[Clue]:
     if titles:
         first = titles[0][:_TITLE]
         rest, parted = first, False
@@ -408,15 +408,15 @@ def _of_headings(titles: Sequence[str], numbers: Sequence[int], shape: _Shape, i
         is_place = number is not None or (volume_number(first) is not None and is_prose)
         if is_place:
             yield Clue("chapter heading", (first,), shape.lists)
-            rest, parted = _after_number(first) if number is not None and is_prose else (first, False)
-        for kind, share, word in named(rest):
+            rest, parted = _rest_of_name(first) if number is not None and is_prose else (first, False)
+        for kind, share, word in kinds_of_name(rest):
             if not is_place or (kind not in STORY_KINDS and not (is_prose and parted)):
                 yield Clue("heading", (word,), share, kind)
-    if len(numbers) > 1 and not is_prose and (items := sum(leading(title) is not None for title in titles)) > 1:
+    if len(numbers) > 1 and not is_prose and (items := sum(leading_span(title) is not None for title in titles)) > 1:
         yield Clue("headings, lists", (items,))
 
 
-def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Clue]:
+def _text_clues(shape: _Shape, is_prose: bool) -> Iterator[Clue]:
     if shape.filled <= 0.3:
         yield Clue("most fields empty", (shape.empty, len(shape.labels)))
     if shape.files > 0.5:
@@ -455,7 +455,7 @@ def _unspaced_content() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _after_number(name: str) -> tuple[str, bool]:
+def _rest_of_name(name: str) -> tuple[str, bool]:
     """What follows the chapter number of a name, and whether something parts the two."""
     match = _TO_NUMBER.search(name)
     rest = name[match.end() :] if match else name
@@ -464,7 +464,7 @@ def _after_number(name: str) -> tuple[str, bool]:
 
 
 @lru_cache(maxsize=4096)
-def named(name: str) -> list[tuple[Kind, float, str]]:
+def kinds_of_name(name: str) -> list[tuple[Kind, float, str]]:
     """The kinds that a name speaks for: (kind, weight, word), the heaviest first.
 
     The weight is 1 where the whole name is such words, or the last of them ends it (`magic notes`), less for a word

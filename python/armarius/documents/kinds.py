@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import armarius._core as _core
 from armarius.arguments import KINDS, Kind
-from armarius.documents.units import UNNUMBERED, listed
+from armarius.documents.units import UNNUMBERED, unit_words
 from armarius.lexicon import word_file
 from armarius.text.unicode import fold
 
@@ -75,7 +75,7 @@ KIND_OF_WORD: dict[str, Kind] = {
     for kind, only in _DATA["files"].items()
     for words in (only, *_BOTH.get(kind, {}).values())
     for word in words.split()
-} | dict.fromkeys(listed("latin", "chapter") | listed("names", *UNNUMBERED), "chapter")
+} | dict.fromkeys(unit_words("latin", "chapter") | unit_words("names", *UNNUMBERED), "chapter")
 """Lower-case word in a name to the kind of document."""
 
 
@@ -110,17 +110,17 @@ class Glob:
     def __init__(self, pattern: str) -> None:
         pattern = pattern.removeprefix("/") + ("**" if pattern.endswith("/") else "")
         parts = (
-            _MEANING.get(match.lastgroup or "") or re.escape(match[0]) for match in _PART.finditer(_sound(pattern))
+            _MEANING.get(match.lastgroup or "") or re.escape(match[0]) for match in _PART.finditer(_clean_text(pattern))
         )
         whole = rf"\A{''.join(parts)}\z" if len(pattern) <= _LONGEST else r"[^\s\S]"
         self._expression = _core.KeyPattern(whole, dot_all=True)
 
     def matches(self, path: str) -> bool:
         """Whether the pattern matches the whole path. Cost: about 1 µs."""
-        return self._expression.search(_sound(path)) == 0
+        return self._expression.search(_clean_text(path)) == 0
 
 
-def _sound(text: str) -> str:
+def _clean_text(text: str) -> str:
     """`text` without lone surrogates, which the core does not take."""
     return text.encode("utf-8", "replace").decode()
 

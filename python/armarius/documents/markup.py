@@ -42,7 +42,7 @@ class _Reader:
             at += 1
         return at
 
-    def said(self, line: int, key: str, value: str) -> None:
+    def add_field(self, line: int, key: str, value: str) -> None:
         """A field of the front matter, which ends behind this line; "" is a key of no use."""
         if key:
             self.front[key.strip().lower()] = value.strip()
@@ -81,7 +81,7 @@ def read_rst(text: str) -> Marks:
     lines = page.lines
     while at < len(lines) and ((field := _DOCINFO.match(lines[at])) or not lines[at]):
         if field:
-            page.said(at, field[1], field[2] or "")
+            page.add_field(at, field[1], field[2] or "")
         at += 1
     while at < len(lines):
         line, below = lines[at], lines[at + 1] if at + 1 < len(lines) else ""
@@ -98,7 +98,7 @@ def read_rst(text: str) -> Marks:
             page.hide(at + 1, at + 2)
             at += 1
         elif line.lstrip().startswith(".. ") or line.strip() == "..":
-            at = _explicit(page, at)
+            at = _explicit_markup(page, at)
             continue
         elif line.endswith("::") and (end := page.end_of_block(at)) > at + 1:
             page.hide(at + 1, end, _LITERAL)
@@ -108,7 +108,7 @@ def read_rst(text: str) -> Marks:
     return page.marks()
 
 
-def _explicit(page: _Reader, at: int) -> int:
+def _explicit_markup(page: _Reader, at: int) -> int:
     """Explicit markup: a directive, a target, a comment; the line to go on with."""
     end, match = page.end_of_block(at), _DIRECTIVE.match(page.lines[at])
     if match is None:
@@ -146,7 +146,7 @@ def read_org(text: str) -> Marks:
         line, first = lines[at], at
         at += 1
         if top and (keyword := _KEYWORD.match(line)):
-            page.said(first, {"filetags": "tags"}.get(keyword[1].lower(), keyword[1]), keyword[2].strip(": "))
+            page.add_field(first, {"filetags": "tags"}.get(keyword[1].lower(), keyword[1]), keyword[2].strip(": "))
             continue
         top = top and (not line or line.startswith("#"))
         if star := _STAR.match(line):
@@ -182,7 +182,7 @@ def read_nwd(text: str) -> Marks:
         if (field := _NWD_FIELD.match(line)) and at <= 10:
             value = field[2].strip()
             value = _NWD_KINDS.get(value, value.partition("/")[0])
-            page.said(at, {"name": "title", "kind": "kind"}.get(field[1], ""), value)
+            page.add_field(at, {"name": "title", "kind": "kind"}.get(field[1], ""), value)
         elif heading := _NWD_HEADING.match(line):
             page.heading(at, len(heading[1]), heading[2])
         elif _NWD_ASIDE.match(line):

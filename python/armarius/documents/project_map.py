@@ -24,8 +24,8 @@ from armarius.arguments import Kind
 from armarius.documents.kinds import HIDDEN_KINDS, STORY_KINDS
 from armarius.documents.segments import folder_of, parts_of
 from armarius.documents.units import SCENE
-from armarius.headings.display import ResultList, counted, html_table, rich_table
-from armarius.io.toml import quoted
+from armarius.headings.display import ResultList, count_noun, html_table, rich_table
+from armarius.io.toml import quote_toml
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -173,13 +173,13 @@ class ProjectMap:
 
     def before(self, path: str) -> str | None:
         """The file before this one in the story of its edition."""
-        return self._beside(path, -1)
+        return self._neighbour_path(path, -1)
 
     def after(self, path: str) -> str | None:
         """The file after this one in the story of its edition."""
-        return self._beside(path, 1)
+        return self._neighbour_path(path, 1)
 
-    def _beside(self, path: str, step: int) -> str | None:
+    def _neighbour_path(self, path: str, step: int) -> str | None:
         file = self.files.get(path)
         if file is None or file.order is None:
             return None
@@ -225,7 +225,7 @@ class Doubt:
     @property
     def line(self) -> str:
         """The line of `[documents]` in armarius.toml that settles it; with another kind where this one is wrong."""
-        return f"{quoted(self.pattern)} = {quoted(self.kind)}"
+        return f"{quote_toml(self.pattern)} = {quote_toml(self.kind)}"
 
     @property
     def reason(self) -> str:
@@ -236,7 +236,7 @@ class Doubt:
 
 def doubts_of(mapped: ProjectMap) -> tuple[Doubt, ...]:
     """The doubts of a map, most doubtful first; files that one pattern matches, and no others, are one doubt."""
-    left = _Left(mapped)
+    left = _OpenDoubts(mapped)
     tried: set[tuple[str, str]] = set()
     doubts = []
     for first in mapped.doubtful:
@@ -252,7 +252,7 @@ def doubts_of(mapped: ProjectMap) -> tuple[Doubt, ...]:
     return tuple(doubts)
 
 
-class _Left:
+class _OpenDoubts:
     """The doubtful files of a map that no pattern matches yet, and how many files there are in each folder."""
 
     def __init__(self, mapped: ProjectMap) -> None:
@@ -319,7 +319,7 @@ class ShownMap(ResultList[MappedFile]):
     @classmethod
     def brief(cls, file: MappedFile, /) -> str:
         """The path and what it is."""
-        return f"{file.path}: {_what([file], frozenset())}"
+        return f"{file.path}: {_describe_files([file], frozenset())}"
 
     @classmethod
     def cells(cls, file: MappedFile, /) -> Sequence[str]:
@@ -328,10 +328,10 @@ class ShownMap(ResultList[MappedFile]):
         return file.path, file.kind, number, file.edition, _share(file.confidence), "; ".join(file.evidence)
 
     def __repr__(self) -> str:
-        kinds = [_what(list(files), frozenset()) for _, files in _alike(self)]
+        kinds = [_describe_files(list(files), frozenset()) for _, files in _group_files(self)]
         more = [f"{len(self.doubts)} doubtful"] if self.doubts else []
         more += [f"{sum(self.unread.values()):,} not read"] if self.unread else []
-        count = counted(len(self), *self.noun)
+        count = count_noun(len(self), *self.noun)
         return f"<{count}{': ' * bool(kinds)}{'; '.join(kinds)}{''.join(f'; {part}' for part in more)}>"
 
     def __str__(self) -> str:
@@ -346,10 +346,10 @@ class ShownMap(ResultList[MappedFile]):
         rows = list(self._rows(every=every))
         wide = max((_width(name) for name, _, _ in rows), default=0)
         lines = [f"{name}{' ' * (wide - _width(name) + 2)}{sure:>4}  {what}".rstrip() for name, sure, what in rows]
-        text = [*self._doubtful(every=every), *lines]
+        text = [*self._doubt_lines(every=every), *lines]
         return "\n".join("".join(char if char.isprintable() else "\ufffd" for char in line) for line in text)
 
-    def _doubtful(self, *, every: bool) -> list[str]:
+    def _doubt_lines(self, *, every: bool) -> list[str]:
         """The doubts as lines of armarius.toml, an empty one last; none without doubts."""
         if not self.doubts:
             return []
@@ -358,7 +358,7 @@ class ShownMap(ResultList[MappedFile]):
             alike.setdefault(doubt if every else (folder_of(doubt.pattern), doubt.kind), []).append(doubt)
         groups = list(alike.values())[: None if every else _MOST_DOUBTS]
         rest = len(self.doubts) - sum(map(len, groups))
-        head = f"[documents]  # {counted(len(self.doubts), 'doubt')}: write what is right into armarius.toml"
+        head = f"[documents]  # {count_noun(len(self.doubts), 'doubt')}: write what is right into armarius.toml"
         lines = [
             f"{first.line}  # {first.reason}{f'; and {len(others)} more of its folder' if others else ''}"
             for first, *others in groups
@@ -373,53 +373,53 @@ class ShownMap(ResultList[MappedFile]):
 
     def __rich__(self) -> "Table":
         """The tree that a terminal with rich shows."""
-        return rich_table(("", "", ""), self._shown())
+        return rich_table(("", "", ""), self._main_rows())
 
     def _repr_html_(self) -> str:
         """The tree that a notebook shows."""
-        return html_table(("", "", ""), [(name.replace(" ", "\u00a0"), *others) for name, *others in self._shown()])
+        return html_table(("", "", ""), [(name.replace(" ", "\u00a0"), *others) for name, *others in self._main_rows()])
 
-    def _shown(self) -> list[_Row]:
+    def _main_rows(self) -> list[_Row]:
         doubts = ((f"? {doubt.line}", _share(doubt.confidence), doubt.reason) for doubt in self.doubts)
         return [*doubts, *self._rows(every=False)]
 
     def _rows(self, *, every: bool) -> Iterator[_Row]:
-        yield from self._below("", list(self), 0, every=every)
+        yield from self._folder_rows("", list(self), 0, every=every)
         rows = list(self.unread.items())
         head = rows if every else rows[:_MOST_UNREAD]
-        yield from ((name, "", f"{counted(files, 'file')}, not read") for name, files in head)
+        yield from ((name, "", f"{count_noun(files, 'file')}, not read") for name, files in head)
         if len(head) < len(rows):
-            yield "…", "", f"{counted(sum(files for _, files in rows[len(head) :]), 'file')} more, not read"
+            yield "…", "", f"{count_noun(sum(files for _, files in rows[len(head) :]), 'file')} more, not read"
 
-    def _below(self, folder: str, files: list[MappedFile], depth: int, *, every: bool) -> Iterator[_Row]:
+    def _folder_rows(self, folder: str, files: list[MappedFile], depth: int, *, every: bool) -> Iterator[_Row]:
         """Rows of what lies in a folder: its folders and files by name."""
         indent = "  " * depth
         for is_folder, part, members in _parts(folder, files):
             if not is_folder:
-                for _, alike in _alike(members):
+                for _, alike in _group_files(members):
                     rows = list(alike)
                     if len(rows) >= _FOLDED and not every:
-                        yield f"{indent}{_span(rows)}", _least(rows), _what(rows, self.hidden)
+                        yield f"{indent}{_span(rows)}", _least_share(rows), _describe_files(rows, self.hidden)
                     else:
                         yield from (
-                            (f"{indent}{_name(file.path)}", _least([file]), self._one(file, every=every))
+                            (f"{indent}{_name(file.path)}", _least_share([file]), self._file_text(file, every=every))
                             for file in rows
                         )
                 continue
             if len(members) == 1:
                 path = members[0].path[len(folder) :]
-                yield f"{indent}{path}", _least(members), self._one(members[0], every=every)
+                yield f"{indent}{path}", _least_share(members), self._file_text(members[0], every=every)
                 continue
             while len(inner := _parts(f"{folder}{part}", members)) == 1 and inner[0][0]:
                 part += inner[0][1]
             if len({_key(file) for file in members}) == 1 and not every:
-                yield f"{indent}{part}", _least(members), _what(members, self.hidden)
+                yield f"{indent}{part}", _least_share(members), _describe_files(members, self.hidden)
             else:
                 yield f"{indent}{part}", "", ""
-                yield from self._below(f"{folder}{part}", members, depth + 1, every=every)
+                yield from self._folder_rows(f"{folder}{part}", members, depth + 1, every=every)
 
-    def _one(self, file: MappedFile, *, every: bool) -> str:
-        what = _what([file], self.hidden)
+    def _file_text(self, file: MappedFile, *, every: bool) -> str:
+        what = _describe_files([file], self.hidden)
         return f"{what}: {'; '.join(file.evidence)}" if every and file.evidence else what
 
 
@@ -453,14 +453,14 @@ def _state(file: MappedFile) -> str:
     return file.state.replace("empty", "not written") if file.kind in STORY_KINDS else ""
 
 
-def _alike(files: Iterable[MappedFile]) -> Iterator[tuple[tuple[str, ...], Iterator[MappedFile]]]:
+def _group_files(files: Iterable[MappedFile]) -> Iterator[tuple[tuple[str, ...], Iterator[MappedFile]]]:
     """Files of one kind, edition and state; those with most files first."""
     rows = list(files)
     by_key = Counter(map(_key, rows))
     return groupby(sorted(rows, key=lambda file: (-by_key[_key(file)], _key(file))), key=_key)
 
 
-def _what(files: Sequence[MappedFile], hidden: frozenset[str]) -> str:
+def _describe_files(files: Sequence[MappedFile], hidden: frozenset[str]) -> str:
     """`300 chapters, 1–300, a copy`, of files that are alike."""
     first = files[0]
     numbers = sorted({file.number for file in files if file.number is not None})
@@ -471,7 +471,7 @@ def _what(files: Sequence[MappedFile], hidden: frozenset[str]) -> str:
     elif len(numbers) > 1:
         words.append(f"{numbers[0]}–{numbers[-1]}{_gaps(numbers) if first.kind == 'chapter' else ''}")
     if chapters := sum(file.chapters for file in files):
-        words.append(counted(chapters, "chapter"))
+        words.append(count_noun(chapters, "chapter"))
     words += [_EDITIONS[first.edition]] if first.edition in _EDITIONS else []
     words += [_state(first)] if _state(first) else []
     words += ["declared"] if all(file.declared for file in files) else []
@@ -502,7 +502,7 @@ def _folders(path: str) -> list[str]:
     return ["/".join(parts[:at]) + "/" for at in range(1, len(parts) + 1)]
 
 
-def _least(files: Sequence[MappedFile]) -> str:
+def _least_share(files: Sequence[MappedFile]) -> str:
     return _share(min(file.confidence for file in files))
 
 

@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
 import armarius._core as _core
-from armarius.documents.units import TITLED, UNNUMBERED, chapter_number, mark, names, span, unnumbered, volume_number
-from armarius.text.unicode import EAST_ASIAN, ENDS_LINE, ENDS_WIDE_LINE, on_use
+from armarius.documents.units import TITLED, UNNUMBERED, chapter_number, names, span, unit_re, unnumbered, volume_number
+from armarius.text.unicode import EAST_ASIAN, ENDS_LINE, ENDS_WIDE_LINE, lazy_pattern
 
 Role = Literal["body", "heading", "front_matter"]
 
@@ -68,12 +68,12 @@ _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 _ATX = re.compile(r"\s{0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _LISTED = re.compile(r"\s*(?:[-*+•·]\s|\d+[.)、]|[|>])")
 _UNSPACED_NAMES, _NAMES = unnumbered(*UNNUMBERED)
-_CJK_PLAIN = on_use(
-    rf"\s*(?:(?:正文\s+|[☆★◆◇●○※【〖]+[、.]?\s*)?{mark(*TITLED)}(?:$|[\s：:·—-].{{0,60}}$)"
+_CJK_PLAIN = lazy_pattern(
+    rf"\s*(?:(?:正文\s+|[☆★◆◇●○※【〖]+[、.]?\s*)?{unit_re(*TITLED)}(?:$|[\s：:·—-].{{0,60}}$)"
     rf"|{_UNSPACED_NAMES}(?:$|[\s：:·—-].{{0,40}}$))"
 )
-_PLAIN = on_use(rf"\s*(?:{names('latin', *TITLED)}\b|{_NAMES}).{{0,80}}$", re.IGNORECASE)
-_BOLD = on_use(rf"\s*\*\*\s*{span()}[^*\n]{{0,80}}\*\*[^。.!?！？\n]{{0,20}}$", re.IGNORECASE)
+_PLAIN = lazy_pattern(rf"\s*(?:{names('latin', *TITLED)}\b|{_NAMES}).{{0,80}}$", re.IGNORECASE)
+_BOLD = lazy_pattern(rf"\s*\*\*\s*{span()}[^*\n]{{0,80}}\*\*[^。.!?！？\n]{{0,20}}$", re.IGNORECASE)
 _NUMBERLESS = re.compile(rf"\s*{_NAMES}", re.IGNORECASE)
 
 
@@ -152,7 +152,7 @@ class _Prose:
                 fence = opened[1]
             elif self._heading(line, at, match.end(), blank_before):
                 continue
-            elif self.start >= 0 and self._begins_anew(line):
+            elif self.start >= 0 and self._begins_paragraph(line):
                 self._close()
             self.start, self.end, self.last = at if self.start < 0 else self.start, match.end(), line
         self._close()
@@ -218,7 +218,7 @@ class _Prose:
         self.chapter = next((n for title in reversed(self.path) if (n := chapter_number(title)) is not None), None)
         self._add(start, end, "heading")
 
-    def _begins_anew(self, line: str) -> bool:
+    def _begins_paragraph(self, line: str) -> bool:
         if _LISTED.match(line):
             return not _LISTED.match(self.last) or (self.outline and chapter_number(line[:40]) is not None)
         if line.startswith("\u3000"):
@@ -379,7 +379,7 @@ def _split(text: str, defs: list[_Definition]) -> list[Paragraph]:
     owner: list[tuple[int, tuple[str, ...]]] = [(-1, ())] * len(lines)
     for number, (first, last, path) in enumerate(defs):
         around = owner[first - 1] if first <= len(lines) else (-1, ())
-        for line in range(_commented(text, lines, owner, first - 1, around), min(last, len(lines))):
+        for line in range(_comment_start(text, lines, owner, first - 1, around), min(last, len(lines))):
             owner[line] = (number, path)
     paragraphs: list[Paragraph] = []
     start = 0
@@ -393,7 +393,7 @@ def _split(text: str, defs: list[_Definition]) -> list[Paragraph]:
     return paragraphs
 
 
-def _commented(
+def _comment_start(
     text: str,
     lines: list[tuple[int, int]],
     owner: list[tuple[int, tuple[str, ...]]],
@@ -428,7 +428,7 @@ def _pieces(text: str, lines: list[tuple[int, int]], *, whole: bool) -> Iterator
     for start, stop in lines:
         blank = not text[start:stop].strip()
         if begin is not None and (stop - begin > PARAGRAPH_LIMIT or (blank and not whole)):
-            yield from _trimmed(text, begin, end)
+            yield from _trim_span(text, begin, end)
             begin = None
         if blank:
             continue
@@ -438,10 +438,10 @@ def _pieces(text: str, lines: list[tuple[int, int]], *, whole: bool) -> Iterator
         begin = start if begin is None else begin
         end = stop
     if begin is not None:
-        yield from _trimmed(text, begin, end)
+        yield from _trim_span(text, begin, end)
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _trim_span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     piece = text[start:end]
     if piece.strip():
         left = len(piece) - len(piece.lstrip())

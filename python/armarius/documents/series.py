@@ -13,13 +13,13 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from armarius.arguments import Kind
-from armarius.documents.features import SPOKEN, Features, named
+from armarius.documents.features import SPOKEN, Features, kinds_of_name
 from armarius.documents.kinds import EDITION_WORDS, STORY_KINDS
 from armarius.documents.segments import folder_of, parts_of
-from armarius.documents.units import CHAPTERS, chapter_number, mark, volume_number
+from armarius.documents.units import CHAPTERS, chapter_number, unit_re, volume_number
 
 _NUMBER: Final = re.compile(r"\d{1,4}(?:\.\d)?(?!\d)")
-_MARKED: Final = re.compile(mark(*CHAPTERS, "section"))
+_MARKED: Final = re.compile(unit_re(*CHAPTERS, "section"))
 _DATE: Final = re.compile(r"(?<!\d)(?:19|20)\d\d[-_./年]?[01]?\d[-_./月]?[0-3]?\d(?!\d)")
 _VERSION: Final = re.compile(r"[\W_]*v\d+[\W_]*", re.IGNORECASE)
 _LONGEST: Final = 24  # code points before a number
@@ -111,12 +111,12 @@ def series_of(features: Mapping[str, Features]) -> list[Series]:
         else:
             for path, place in places.items():
                 groups[folder, place.frame][path] = place
-    runs = [run for (folder, frame), places in groups.items() for run in _parted(folder, frame, places)]
-    _accompany(runs, features)
+    runs = [run for (folder, frame), places in groups.items() for run in _split_series(folder, frame, places)]
+    _pair_companions(runs, features)
     return sorted(runs, key=lambda run: (run.text is not None, run.folder, run.frame, run.ending))
 
 
-def _parted(folder: str, frame: str, places: Mapping[str, Place]) -> Iterator[Series]:
+def _split_series(folder: str, frame: str, places: Mapping[str, Place]) -> Iterator[Series]:
     """The series of one frame, by their endings."""
     rests: defaultdict[tuple[float, ...], list[str]] = defaultdict(list)
     for place in places.values():
@@ -147,9 +147,9 @@ def _parted(folder: str, frame: str, places: Mapping[str, Place]) -> Iterator[Se
     )
 
 
-def _accompany(runs: list[Series], features: Mapping[str, Features]) -> None:
+def _pair_companions(runs: list[Series], features: Mapping[str, Features]) -> None:
     """Give each series the text with the same numbers, beside it or in another folder."""
-    worth = {id(run): _worth(run, features) for run in runs}
+    worth = {id(run): _text_score(run, features) for run in runs}
     beside: defaultdict[tuple[str, str], list[Series]] = defaultdict(list)
     for run in runs:
         beside[run.folder, run.frame].append(run)
@@ -160,20 +160,20 @@ def _accompany(runs: list[Series], features: Mapping[str, Features]) -> None:
                 run.text = best
     texts = [run for run in runs if run.text is None and len(run.paths) > 1 and worth[id(run)]]
     for run in runs:
-        if run.text is not None or about(run) in (None, *STORY_KINDS):
+        if run.text is not None or series_kind(run) in (None, *STORY_KINDS):
             continue
         parallel = [
             text
             for text in texts
             if text.folder != run.folder
-            and about(text) in (None, *STORY_KINDS)
+            and series_kind(text) in (None, *STORY_KINDS)
             and 2 * len(text.numbers & run.numbers) >= len(run.numbers)
         ]
         if parallel and not any(features[path].spoken >= SPOKEN for path in run.paths):
             run.text = max(parallel, key=lambda text: (worth[id(text)], text.folder))
 
 
-def _worth(series: Series, features: Mapping[str, Features]) -> float:
+def _text_score(series: Series, features: Mapping[str, Features]) -> float:
     """What speaks for it as the text: its length in prose and in speech; nothing for records."""
     worth = 0.0
     for path in series.paths:
@@ -184,21 +184,21 @@ def _worth(series: Series, features: Mapping[str, Features]) -> float:
     return worth * (0.1 if kind not in (None, *STORY_KINDS) or series.edition else 1.0)
 
 
-def about(series: Series) -> Kind | None:
+def series_kind(series: Series) -> Kind | None:
     """The kind that its ending, or the nearest folder with a word of a kind, speaks for."""
     return kind_of_name(series.ending) or kind_of_folder(series.folder)
 
 
 def kind_of_name(name: str) -> Kind | None:
     """The kind that the words of a name speak for."""
-    kinds = named(name.strip(" _-.()（）[]")) if name else []
+    kinds = kinds_of_name(name.strip(" _-.()（）[]")) if name else []
     return kinds[0][0] if kinds else None
 
 
 @lru_cache(maxsize=1024)
 def kind_of_folder(folder: str) -> Kind | None:
     """The kind that the nearest folder with a word of a kind in its name speaks for."""
-    groups = (named(part) for part in reversed(folder.split("/")))
+    groups = (kinds_of_name(part) for part in reversed(folder.split("/")))
     return next((kinds[0][0] for kinds in groups if kinds), None)
 
 
@@ -240,7 +240,7 @@ def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> lis
                 index[name].append(path)
         if traits.kind != "data":
             folders[folder_of(path)][path] = numbers.get(path, ())
-    stories = [texts for texts in folders.values() if len(texts) > 2 and _is_told(map(features.__getitem__, texts))]
+    stories = [texts for texts in folders.values() if len(texts) > 2 and _is_prose(map(features.__getitem__, texts))]
     orders = []
     for path, names in lists.items():
         folder = f"{folder_of(path)}/".lstrip("/")
@@ -271,7 +271,7 @@ def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> lis
     return [(share, order) for _, share, order in sorted(orders, reverse=True)]
 
 
-def _is_told(files: Iterable[Features]) -> bool:
+def _is_prose(files: Iterable[Features]) -> bool:
     """Whether most of what they hold is prose of the story, or of no kind."""
     lengths = Counter[bool]()
     for traits in files:

@@ -12,10 +12,10 @@ from itertools import takewhile
 
 from armarius.documents.kinds import KIND_OF_WORD, TYPE_OF_WORD, title_words
 from armarius.documents.segments import parts_of
-from armarius.documents.units import UNNUMBERED, VOLUMES, chapter_number, mark, unnumbered
-from armarius.text.unicode import fold, on_use
+from armarius.documents.units import UNNUMBERED, VOLUMES, chapter_number, unit_re, unnumbered
+from armarius.text.unicode import fold, lazy_pattern
 
-_UNNUMBERED = on_use(rf"^(?:{'|'.join(unnumbered(*UNNUMBERED))}|序言)\b|^{mark(*VOLUMES)}", re.IGNORECASE)
+_UNNUMBERED = lazy_pattern(rf"^(?:{'|'.join(unnumbered(*UNNUMBERED))}|序言)\b|^{unit_re(*VOLUMES)}", re.IGNORECASE)
 _NAME = 200  # a longer title announces nothing
 _N = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
 _NUMBERING = re.compile(
@@ -30,7 +30,7 @@ class TitleGroup:
     type: str | None
 
 
-def _either(choices: Iterable[str]) -> str:
+def _any_of(choices: Iterable[str]) -> str:
     """A regular expression for any of `choices`, the longest first; a hyphen matches a space too."""
     ordered = sorted(choices, key=lambda word: (-len(word), word))
     return "|".join(re.escape(word).replace(r"\-", "[ -]") for word in ordered)
@@ -41,16 +41,16 @@ _CONTAINERS, _OTHER = title_words("containers"), title_words("other")
 _ENTRIES = title_words("entries")
 _GENERIC = title_words("generic")
 _ASIDE = {word for word in _OTHER if KIND_OF_WORD.get(word, "setting") == "setting"}  # 大纲 is never of a setting
-_ANY = _either({*TYPE_OF_WORD, *_CONTAINERS, *title_words("fillers")})
+_ANY = _any_of({*TYPE_OF_WORD, *_CONTAINERS, *title_words("fillers")})
 _SEP = r"[\s_\-/&+,，、·.:：]"
 # Latin words need a word boundary; Han words follow each other directly.
-_COMPOSED = on_use(rf"^(?:{_SEP}*(?:{_ANY})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*(?:\d+[人名位个個인명]?)?$")
-_OTHER_COMPOSED = on_use(
-    rf"^(?:{_SEP}*(?:{_either({*_OTHER, *_CONTAINERS, *title_words('fillers')})})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$"
+_COMPOSED = lazy_pattern(rf"^(?:{_SEP}*(?:{_ANY})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*(?:\d+[人名位个個인명]?)?$")
+_OTHER_COMPOSED = lazy_pattern(
+    rf"^(?:{_SEP}*(?:{_any_of({*_OTHER, *_CONTAINERS, *title_words('fillers')})})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$"
 )
 _WORD = re.compile(_ANY)
-_UNSPACED_TYPE = _either(word for word in TYPE_OF_WORD if not word.isascii())
-_TAIL = re.compile(rf"({_UNSPACED_TYPE})(?:{_either(title_words('group_tails'))})$")
+_UNSPACED_TYPE = _any_of(word for word in TYPE_OF_WORD if not word.isascii())
+_TAIL = re.compile(rf"({_UNSPACED_TYPE})(?:{_any_of(title_words('group_tails'))})$")
 
 
 def strip_numbering(title: str) -> str:
@@ -61,11 +61,11 @@ def strip_numbering(title: str) -> str:
 
 def group_of(title: str) -> TitleGroup | None:
     """The group that a folder, file or heading announces, or None when it announces none."""
-    return _announced(title) if len(title) <= _NAME else None
+    return _title_group(title) if len(title) <= _NAME else None
 
 
 @lru_cache(maxsize=1024)
-def _announced(title: str) -> TitleGroup | None:
+def _title_group(title: str) -> TitleGroup | None:
     bare = fold(re.sub(r"《[^《》]*》|[（(][^（(）)]*[)）]|^[A-Za-z][.)]\s", " ", strip_numbering(title)))
     if not bare or len(bare) > 40:
         return None

@@ -42,29 +42,29 @@ _ALONE = r"(?<![^\W\d_])"  # no letter before it
 _ORDINAL = r"\d{1,5}(?:st|nd|rd|th|ère|er|re|ème|e)"
 
 
-def either(words: Iterable[str]) -> str:
+def any_of(words: Iterable[str]) -> str:
     """A regular expression for any of `words`, the longest first."""
     return f"(?:{'|'.join(sorted(set(words), key=lambda word: (-len(word), word)))})"
 
 
-def listed(script: Script, *units: str) -> frozenset[str]:
+def unit_words(script: Script, *units: str) -> frozenset[str]:
     """What units are called in a script."""
     return frozenset(word for unit in units for word in _TABLE[unit].get(script, "").split())
 
 
 def names(script: Script, *units: str) -> str:
     """A regular expression for what units are called in a script."""
-    return either(listed(script, *units))
+    return any_of(unit_words(script, *units))
 
 
 def unnumbered(*units: str) -> tuple[str, str]:
     """Regular expressions for the names of units without a number: of Chinese, Japanese and Korean; of the others."""
-    words = listed("names", *units)
+    words = unit_words("names", *units)
     spaced = {word for word in words if word[0] < "\u1100"}
-    return either(words - spaced), rf"{_ALONE}{either(spaced)}(?![^\W\d_])"
+    return any_of(words - spaced), rf"{_ALONE}{any_of(spaced)}(?![^\W\d_])"
 
 
-_WORD = either(_WORDS)
+_WORD = any_of(_WORDS)
 SPELLED: Final = rf"{_WORD}(?:[\s_-]+(?:(?:and|et)[\s_-]+)?{_WORD})*(?![^\W\d_])"
 NUMERAL: Final = rf"(?:\d{{1,5}}|[{_HAN}]{{1,9}}|{SPELLED}|[ivxlcIVXLC]{{1,9}}(?![^\W\d_]))"
 """Candidates for a number, which `parse_numeral` then checks."""
@@ -76,12 +76,12 @@ SCENE: Final = re.compile(rf"{names('latin', 'scene')}[\s._#-]*(\d{{1,4}})(?!\d)
 """A scene with its number in a group: scene5, Scene 5."""
 
 
-def mark(*units: str) -> str:
+def unit_re(*units: str) -> str:
     """A regular expression for units with a number, right or wrong, in Chinese, Japanese and Korean: 第X章, 제3장."""
     return rf"(?:第\s*\S{{1,9}}?\s*{names('han', *units)}|제\s*\d{{1,5}}\s*{names('hangul', *units)})"
 
 
-def _numbered(*units: str) -> str:
+def _number_pattern(*units: str) -> str:
     """`mark` with a number in a group: 第3章, 제3장, 제삼장, 세 번째 장."""
     han, hangul = (names(script, *units) for script in ("han", "hangul"))
     korean = rf"(?:제\s*(\d{{1,5}})\s*|제([{_HANGUL}]{{1,9}})|({SPELLED})\s*번째\s*){hangul}"
@@ -93,20 +93,20 @@ def _chapter_patterns() -> tuple[re.Pattern[str], ...]:
     """Compiled at first use, as those of volumes, to keep the import fast."""
     latin, short = (names(script, "chapter", "episode") for script in ("latin", "short"))
     return (
-        re.compile(_numbered(*CHAPTERS)),
+        re.compile(_number_pattern(*CHAPTERS)),
         re.compile(
             rf"{_ALONE}(?:{latin}[\s._#:-]*(\d{{1,5}})(?!\d)|{latin}[\s._#:-]+({NUMERAL})"
             rf"|{short}[\s._#-]*(\d{{1,5}})(?!\d)|(?:the[\s_-]+)?({SPELLED}|{_ORDINAL})[\s_-]+{latin}(?![^\W\d_]))",
             re.IGNORECASE,
         ),
-        re.compile(_numbered("section")),
+        re.compile(_number_pattern("section")),
     )
 
 
 @cache
 def _volume_patterns() -> tuple[re.Pattern[str], ...]:
     return (
-        re.compile(rf"{_numbered(*VOLUMES)}|^[卷巻]\s*({NUMERAL})(?:\b|$)"),
+        re.compile(rf"{_number_pattern(*VOLUMES)}|^[卷巻]\s*({NUMERAL})(?:\b|$)"),
         re.compile(rf"{_ALONE}{names('latin', *VOLUMES, 'act')}[\s._-]+({NUMERAL})", re.IGNORECASE),
     )
 
@@ -122,7 +122,7 @@ def span() -> str:
     )
 
 
-def ends(match: re.Match[str]) -> tuple[int | None, int | None]:
+def span_ends(match: re.Match[str]) -> tuple[int | None, int | None]:
     """First and last of a match of `span`; None for no number, and for the last of one chapter."""
     first = match["first"] or match["first_ko"] or match["first_latin"] or ""
     last = match["last"] or match["last_ko"] or match["last_latin"] or ""
@@ -173,7 +173,7 @@ def parse_numeral(text: str) -> int | None:
     if text and (roman := _ROMAN.fullmatch(text)) and roman.group():
         values = [_ROMAN_VALUES[c] for c in text]
         return sum(-v if v < max(values[i:]) else v for i, v in enumerate(values))
-    return _spelled(text)
+    return _spelled_number(text)
 
 
 def _han(text: str) -> int | None:
@@ -194,7 +194,7 @@ def _han(text: str) -> int | None:
     return total + section + digit
 
 
-def _spelled(text: str) -> int | None:
+def _spelled_number(text: str) -> int | None:
     value: int | None = None
     below = 1000  # what the next word is at most
     for word in re.split(r"[\s_-]+", text):
@@ -215,7 +215,7 @@ def _spelled(text: str) -> int | None:
     return value
 
 
-def appended(text: str) -> bool:
+def is_supplement(text: str) -> bool:
     """Whether a name is of a supplement and no chapter: ch008a, 第八章附, 附录二, Appendix B."""
     return _is_appended(text[:_NAME])
 
@@ -230,11 +230,11 @@ def chapter_number(text: str) -> int | None:
 
     Cost: three regular expressions over the first 200 code points; the last thousand names are cached.
     """
-    return _marked(text[:_NAME])
+    return _marked_number(text[:_NAME])
 
 
 @lru_cache(maxsize=1024)
-def _marked(text: str) -> int | None:
+def _marked_number(text: str) -> int | None:
     return next(_numbers(_chapter_patterns(), text), None)
 
 
@@ -253,7 +253,7 @@ def _numbers(patterns: Iterable[re.Pattern[str]], text: str) -> Iterator[int]:
 def chapter_range(text: str) -> tuple[int, int] | None:
     """First and last of the chapters that a heading or name covers: 第301-350章, 第三章至第五章, Chapters 3-5."""
     for match in _range_pattern().finditer(unicodedata.normalize("NFKC", text)):
-        first, last = ends(match)
+        first, last = span_ends(match)
         if first is not None and last is not None:
             return (first, last) if first < last else None
     return None
@@ -261,14 +261,14 @@ def chapter_range(text: str) -> tuple[int, int] | None:
 
 @cache
 def _leading_pattern() -> re.Pattern[str]:
-    volume = rf"(?:{_numbered(*VOLUMES)}|{names('latin', *VOLUMES)}[\s._-]+{NUMERAL})"
+    volume = rf"(?:{_number_pattern(*VOLUMES)}|{names('latin', *VOLUMES)}[\s._-]+{NUMERAL})"
     return re.compile(rf"\A[\W_]*+(?:{volume}[\W_]*+)?{span()}", re.IGNORECASE)
 
 
-def leading(text: str) -> tuple[int, int] | None:
+def leading_span(text: str) -> tuple[int, int] | None:
     """First and last of the chapters that a line begins with: `**第4-5章: …`, `Part One, Chapter 2`."""
     match = _leading_pattern().match(unicodedata.normalize("NFKC", text[:_NAME]))
-    first, last = (None, None) if match is None else ends(match)
+    first, last = (None, None) if match is None else span_ends(match)
     return None if first is None else (first, first if last is None or last < first else last)
 
 

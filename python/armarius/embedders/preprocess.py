@@ -120,9 +120,9 @@ class Tokens:
         for start in range(0, len(texts), _ENCODE_TEXTS):
             clean = [cleaned(text[:limit]) for text in texts[start : start + _ENCODE_TEXTS]]
             out += [encoding.ids for encoding in self._tokenizer.encode_batch_fast(clean, add_special_tokens=special)]
-        return out if self._end is None else [self._ended(ids, self._end) for ids in out]
+        return out if self._end is None else [self._add_end(ids, self._end) for ids in out]
 
-    def _ended(self, ids: list[int], end: int) -> list[int]:
+    def _add_end(self, ids: list[int], end: int) -> list[int]:
         if ids and ids[-1] == end:
             return ids
         return [*(ids[: self._max_length - 1] if self._max_length else ids), end]
@@ -333,7 +333,7 @@ def prompts_of(folder: ModelFolder, *, query: str | None = None, document: str |
     if default is not None and default not in texts:
         raise folder.broken(path, f"says default_prompt_name {str(default)[:80]!r}, which none of its prompts has")
     if any(texts.values()):
-        result = EmbeddingPrompts(_one(texts, _QUERY, default), _one(texts, _DOCUMENT, default))
+        result = EmbeddingPrompts(_first_prompt(texts, _QUERY, default), _first_prompt(texts, _DOCUMENT, default))
     else:
         family = family_of(folder)
         result = EmbeddingPrompts(family.query, family.document) if family else EmbeddingPrompts()
@@ -376,7 +376,7 @@ class PromptedEmbedder:
         raise NotImplementedError
 
 
-def _one(texts: dict[str, str], names: tuple[str, ...], default: str | None) -> str:
+def _first_prompt(texts: dict[str, str], names: tuple[str, ...], default: str | None) -> str:
     """The first prompt of `names` that is not empty; the default only if none of `names` is there at all."""
     there = [texts[name] for name in names if name in texts]
     if there:

@@ -52,7 +52,7 @@ class Group:
         parts = [path.split("/") for path in self.paths]
         if len({*map(len, parts)}) == 1:
             yield "/".join(_common(names) for names in zip(*parts, strict=True))
-        folder = "/".join(islice(_same([names[:-1] for names in parts]), 64))
+        folder = "/".join(islice(_common_parts([names[:-1] for names in parts]), 64))
         yield f"{folder}/**" if folder else "**"
 
 
@@ -100,13 +100,13 @@ class Asking:
         kinds = "; ".join(f"{kind} ({means[kind]})" if kind in means else kind for kind in KINDS)
         system = _TEXTS["system"].format(kinds=kinds)
         for head, samples, names, depth, people in _SIZES:
-            self.groups = self._grouped(depth)
-            user = without_secrets("\n".join(self._told(head, samples, names, people)))
+            self.groups = self._group_files(depth)
+            user = without_secrets("\n".join(self._question_lines(head, samples, names, people)))
             if count(f"{system}\n\n{user}") <= MOST_TOKENS:
                 break
         return Message(role="system", content=system), Message(role="user", content=user)
 
-    def _grouped(self, depth: int) -> list[Group]:
+    def _group_files(self, depth: int) -> list[Group]:
         prose = {path: file for path, file in self.features.items() if path in self.files and file.kind != "code"}
         series = sorted(series_of(prose), key=lambda row: -len(row.paths))[: _MOST_GROUPS // 2]
         groups = [
@@ -123,7 +123,7 @@ class Asking:
         groups += [Group(f"{folder}/".lstrip("/") or "(root)", folders[folder]) for folder in largest]
         return sorted(groups, key=lambda group: (folder_of(group.paths[0]), group.name))
 
-    def _told(self, head: int, samples: int, names: int, people: int) -> Iterator[str]:
+    def _question_lines(self, head: int, samples: int, names: int, people: int) -> Iterator[str]:
         yield "GROUPS"
         for number, group in enumerate(self.groups, 1):
             yield f"{number}. {group.name} [{len(group.paths)}] now {self.now(group.paths)}{self._names(group, names)}"
@@ -136,10 +136,10 @@ class Asking:
         cast = [entity for entity in entities if entity.type == "character"]
         others = [entity for entity in entities if entity.type != "character"]
         for title, bearers in (("PEOPLE", cast), ("OTHER NAMES", others)):
-            rows = [_shown(entity.name, entity.aliases) for entity in bearers[:people]]
+            rows = [_name_label(entity.name, entity.aliases) for entity in bearers[:people]]
             yield f"{title} known: {'; '.join(rows) or 'nobody'}{' …' * (len(bearers) > people)}"
         if people:
-            for where, unnamed in zip(("the story uses", "settings and plans use"), self._unnamed(), strict=True):
+            for where, unnamed in zip(("the story uses", "settings and plans use"), self._unknown_names(), strict=True):
                 listed = ", ".join(f"{proposal.name} {proposal.count}" for proposal in unnamed[: people // 2])
                 yield f"NAMES that {where}, of nobody known: {listed or 'none'}"
             tables = sorted(self.tables(), key=lambda table: ("name" in map(role_of, table[1]), len(table[2])))
@@ -163,13 +163,13 @@ class Asking:
             numbers = sorted(file.number for file in files if file.number is not None)
             return f" ({numbers[0]}–{numbers[-1]})" if numbers else ""
         mixed = len({file.kind for file in files}) > 1
-        base = f"{'/'.join(_same([file.path.split('/')[:-1] for file in files]))}/".lstrip("/")
+        base = f"{'/'.join(_common_parts([file.path.split('/')[:-1] for file in files]))}/".lstrip("/")
         named = [file.path.removeprefix(base) + f" {file.kind}" * mixed for file in files[:most]]
         return f": {', '.join(named)}{', …' * (len(files) > most)}"
 
     def now(self, paths: Sequence[str]) -> str:
         """`chapter 224, chapter of a copy 76`."""
-        counts = Counter(_taken_for(self.files[path]) for path in paths)
+        counts = Counter(_kind_label(self.files[path]) for path in paths)
         return ", ".join(f"{what} {count}" if len(counts) > 1 else what for what, count in counts.most_common())
 
     def _head(self, path: str, most: int) -> tuple[str, str]:
@@ -182,7 +182,7 @@ class Asking:
         headings = " / ".join(islice(titles, 8))[: most // 2]
         return begins, f" headings: {headings}" if headings else ""
 
-    def _unnamed(self) -> Sequence[Sequence[ProposedName]]:
+    def _unknown_names(self) -> Sequence[Sequence[ProposedName]]:
         """Names that no card has, in the story, and in settings and plans.
 
         Cost: reads 300,000 characters of each at most.
@@ -222,7 +222,7 @@ _TABLE: Final = re.compile(
 )
 
 
-def _taken_for(file: MappedFile) -> str:
+def _kind_label(file: MappedFile) -> str:
     return (
         file.kind
         if file.edition == "main"
@@ -230,7 +230,7 @@ def _taken_for(file: MappedFile) -> str:
     )
 
 
-def _shown(name: str, aliases: Sequence[str]) -> str:
+def _name_label(name: str, aliases: Sequence[str]) -> str:
     return f"{name} ({', '.join(aliases[:4])})" if aliases else name
 
 
@@ -246,7 +246,7 @@ def _common(names: Sequence[str]) -> str:
     return f"{first[:begin].rstrip('0123456789')}*{low[:end][::-1].lstrip('0123456789')}"
 
 
-def _same(folders: Sequence[Sequence[str]]) -> Iterator[str]:
+def _common_parts(folders: Sequence[Sequence[str]]) -> Iterator[str]:
     for parts in zip(*folders, strict=False):
         if len({*parts}) > 1:
             return

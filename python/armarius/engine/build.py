@@ -18,7 +18,7 @@ from armarius.index.freshness import Progress
 from armarius.index.project_index import ProjectIndex
 from armarius.io import folder_lock
 from armarius.io.folder import project_folder, project_name
-from armarius.io.read import Archive, files_in, packed
+from armarius.io.read import Archive, files_in, pack_zip
 from armarius.io.write import fill_folder, is_project_path
 from armarius.prompt.assembler import Assembler
 from armarius.prompt.counter import Counter
@@ -29,7 +29,7 @@ from armarius.store.sqlite.schema import SCHEMA_VERSION
 from armarius.store.sqlite.store import SqliteStore
 from armarius.text.tokens import TokenCounter
 from armarius.trust.folders import read_user_config
-from armarius.trust.settings import Config, Permissions, load_config, without
+from armarius.trust.settings import Config, Permissions, load_config, without_keys
 from armarius.types import LAYERS, Fetcher, VectorHits
 from armarius.warnings import SNAPSHOT_IGNORED
 
@@ -86,7 +86,7 @@ class EngineParts:
         settings = read_settings(config)
         # What the caller decides is not asked of the project.
         given_keys = [*(["embedding.model"] if model else []), *(["graph.store", "graph.path"] if graph else [])]
-        config = without(config, given_keys)
+        config = without_keys(config, given_keys)
         permissions = None if folder is None else Permissions.of(folder, trusted=trusted)
         guard = None
         if graph is not None or config.table("graph"):
@@ -139,7 +139,7 @@ def snapshot(parts: EngineParts) -> bytes:
     with folder_lock(root / FOLDER, below=root):
         files = {_TEXTS + path: data for path, data in files_in(root).items() if is_project_path(path)}
         index = parts.index.ask(lambda store: cast("SqliteStore", store).serialize())
-    data = packed({**files, _index_of(root): index})
+    data = pack_zip({**files, _index_of(root): index})
     Archive(data, "snapshot")  # what could not be restored is refused while the texts are still there
     return data
 

@@ -485,7 +485,7 @@ class ContextEngine:
 
     def close(self) -> None:
         """Stop watching and building, close the index. Again it does nothing; any other call raises StoreError."""
-        parts = self._made.mine()
+        parts = self._made.current()
         if parts is None:  # of a parent, which closes them
             return
         self._closed = parts.resolver.project_id

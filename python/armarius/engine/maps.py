@@ -22,8 +22,8 @@ from armarius.documents.kinds import glob
 from armarius.documents.project_map import ShownMap
 from armarius.engine.project import Project, ProjectView
 from armarius.errors import ArmariusError, ConfigError, ContractError, StoreError
-from armarius.headings.display import counted
-from armarius.io.toml import parse_toml, quoted, value_of, with_value
+from armarius.headings.display import count_noun
+from armarius.io.toml import parse_toml, quote_toml, value_of, with_value
 from armarius.text.chat import Asked, ChatModel, ModelCall, check_model, reply_of, reply_text
 from armarius.trust.settings import CONFIG_NAME, parse_config
 from armarius.validation import near, seconds, shown, suggestion, valid_text
@@ -49,7 +49,7 @@ class Maps:
             A list of files by path; `doubts`, `hidden`, `unread`.
         """
         view = self._project.view()
-        return ShownMap.of(view.map, self._unread(view))
+        return ShownMap.of(view.map, self._unread_files(view))
 
     def set_kind(self, pattern: str, kind: Kind) -> ShownMap:
         """Say what files are: a line in `[documents]` of armarius.toml; all other lines and comments stay.
@@ -79,26 +79,26 @@ class Maps:
             return True
         return index.root is not None and bool(matching_files(index.root, index.config, pattern))
 
-    def _unread(self, view: ProjectView) -> Mapping[str, int]:
+    def _unread_files(self, view: ProjectView) -> Mapping[str, int]:
         index = self._project.index
         why = {file.path: file.reason for file in view.skipped}
         return {} if index.root is None else unread_files(index.root, index.config, view.stamps, why)
 
     def _write_kind(self, pattern: str, kind: str) -> None:
-        def changed(text: str) -> str:
+        def edit(text: str) -> str:
             stated = [entry for _, entry in parse_config(text).kinds]  # an error says what is wrong with it
             before = stated[: stated.index(pattern)] if pattern in stated else []
             if broader := [entry for entry in before if glob(entry).matches(pattern)]:
-                what = f"{quoted(broader[0])} stands before {quoted(pattern)} and decides: put it below"
+                what = f"{quote_toml(broader[0])} stands before {quote_toml(pattern)} and decides: put it below"
                 raise ConfigError(f"{CONFIG_NAME}: documents: {what}")
-            written = _declared(text, "documents", pattern, kind)
+            written = _declare_line(text, "documents", pattern, kind)
             parse_config(written)
             return written
 
-        self._project.index.authored.change_config(changed)
+        self._project.index.authored.change_config(edit)
 
 
-def _declared(text: str, table: str, key: str, value: Any, comment: str = "") -> str:  # noqa: ANN401 - of TOML
+def _declare_line(text: str, table: str, key: str, value: Any, comment: str = "") -> str:  # noqa: ANN401 - of TOML
     """The text of armarius.toml with a line of the user's own; of patterns the narrower ones stay before it.
 
     Raises:
@@ -108,7 +108,7 @@ def _declared(text: str, table: str, key: str, value: Any, comment: str = "") ->
     narrower = [entry for entry in stated if glob(key).matches(entry)]
     written = with_value(text, table, key, value, comment=comment, below=narrower)
     if written is None:
-        line = f"{quoted(key)} = {value_of(value)}"
+        line = f"{quote_toml(key)} = {value_of(value)}"
         raise ConfigError(f"{CONFIG_NAME}: no line can be put into it; write into [{table}]: {line}")
     return written
 
@@ -201,17 +201,17 @@ class Understanding:
         self, request: UnderstandingRequest, model: Model, model_name: str, timeout_s: float | None
     ) -> "Proposals":
         """What a model proposes to a request; nothing of the index is held while it replies."""
-        name, kept = valid_text("model_name", model_name) or _name_of(model), self._kept()
+        name, kept = valid_text("model_name", model_name) or _name_of(model), self._kept_record()
         if kept.get("hash") == request.hash and kept.get("text"):
             return request.parse(kept["text"], model=kept.get("model") or name)
         log, reply = self._project.model_log, None
         try:
-            reply = _replied(model, request, 120.0 if timeout_s is None else seconds("timeout_s", timeout_s))
+            reply = _ask_model(model, request, 120.0 if timeout_s is None else seconds("timeout_s", timeout_s))
             proposals = request.parse(reply, model=name)
         except Exception as error:
             log.add("understand", request, reply, type(error).__name__)
             raise
-        log.add("understand", request, reply, counted(len(proposals), *proposals.noun))
+        log.add("understand", request, reply, count_noun(len(proposals), *proposals.noun))
         return proposals
 
     def model_log(self) -> tuple[ModelCall, ...]:
@@ -228,7 +228,7 @@ class Understanding:
         """
         from armarius.engine.asking import Asking
 
-        asking = Asking(self._project, self._kept())
+        asking = Asking(self._project, self._kept_record())
         made = UnderstandingRequest(asking.messages())
         made.hash, made._read = asking.hash, partial(self._read, asking)
         return made
@@ -241,14 +241,14 @@ class Understanding:
         text = reply_text(reply).strip() or json.dumps(reply, ensure_ascii=False, default=str)
         with suppress(StoreError):  # a folder that nobody may write into: the next time it costs a call
             if not proposals.cut and (proposals or proposals.unsure or not proposals.refused):
-                self._keep(hash=asking.hash, model=model, text=text)
+                self._keep_reply(hash=asking.hash, model=model, text=text)
         return proposals
 
-    def _kept(self) -> dict[str, Any]:
+    def _kept_record(self) -> dict[str, Any]:
         return next((dict(record.data or {}) for record in self._file.records()), {})
 
-    def _keep(self, **changes: Any) -> None:  # noqa: ANN401
-        record = self._kept()
+    def _keep_reply(self, **changes: Any) -> None:  # noqa: ANN401
+        record = self._kept_record()
         data = {**record, **changes, "id": "last"}
         if data != record:
             (self._file.replace if record else self._file.add)("reply", data)
@@ -261,25 +261,25 @@ class Understanding:
         out = {*asking.out, *(line_key(line) for proposal in proposals.every for line in proposal.lines)} - keys
         before, kept = "", list[tuple[str, str, Any]]()
 
-        def changed(text: str) -> str:
+        def edit(text: str) -> str:
             nonlocal before
             before = text
             stated = {(table, key) for table, key, _ in wanted if (table, key) not in _LISTS}
-            others = (line for line in _proposed(text) if line[:2] not in stated and line_key(line) not in keys | out)
+            others = (line for line in _read_lines(text) if line[:2] not in stated and line_key(line) not in keys | out)
             kept.extend(others)
             if not declared:
-                return _with_proposed(text, [*kept, *wanted], proposals.model)
-            return _with_declared(_with_proposed(text, kept, proposals.model), wanted, proposals.model)
+                return _write_proposed(text, [*kept, *wanted], proposals.model)
+            return _write_declared(_write_proposed(text, kept, proposals.model), wanted, proposals.model)
 
-        self._project.index.authored.change_config(changed)
+        self._project.index.authored.change_config(edit)
         try:
-            self._keep(applied=sorted(keys | {line_key(line) for line in kept}), out=sorted(out))
+            self._keep_reply(applied=sorted(keys | {line_key(line) for line in kept}), out=sorted(out))
         except ArmariusError:
             self._project.index.authored.change_config(lambda _: before)
             raise
 
 
-def _replied(model: Model, request: UnderstandingRequest, timeout_s: float) -> Any:  # noqa: ANN401 - of any library
+def _ask_model(model: Model, request: UnderstandingRequest, timeout_s: float) -> Any:  # noqa: ANN401 - of any library
     """The reply of a model, in a thread of its own, so that a coroutine has a loop."""
 
     def late(waited: float) -> Exception:
@@ -299,7 +299,7 @@ _LISTS: Final = (("documents", "read"), ("people", "no_names"), ("people", "tabl
 _HEAD: Final = re.compile(r"[ \t]*\[(\[?)[ \t]*([^\]\n]*)\]", re.ASCII)
 
 
-def _proposed(text: str) -> Iterator[tuple[str, str, Any]]:
+def _read_lines(text: str) -> Iterator[tuple[str, str, Any]]:
     """The lines that an earlier reply has put into armarius.toml. Raises ConfigError where it is wrong."""
     parse_config(text)
     for table, rows in parse_toml(text).get("proposed", {}).items():
@@ -307,7 +307,7 @@ def _proposed(text: str) -> Iterator[tuple[str, str, Any]]:
             yield from (((table, key, item) for item in value) if (table, key) in _LISTS else [(table, key, value)])
 
 
-def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str) -> str:
+def _write_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str) -> str:
     """The text of armarius.toml with these lines in `[proposed.*]`, and no others there; all else is as it was.
 
     Raises:
@@ -324,7 +324,7 @@ def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str)
         elif (row := line.strip().rpartition("  # proposed by "))[1]:
             earlier[row[0]] = row[2]
     whole = "".join(kept).rstrip()
-    name = _printable(model)
+    name = _model_label(model)
     tables = dict[str, dict[str, Any]]()
     for table, key, value in lines:
         rows = tables.setdefault(table, {})
@@ -338,7 +338,7 @@ def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str)
         whole += f"{end * 2 * bool(whole)}[proposed.{table}]  # a guess; what stands in [{table}] goes before it{end}"
         # Of patterns the first that matches decides: a path stands before them.
         order = sorted(rows, key=lambda key: table == "documents" and any(mark in key for mark in "*?["))
-        texts = [f"{quoted(key, key=True)} = {value_of(rows[key])}" for key in order]
+        texts = [f"{quote_toml(key, key=True)} = {value_of(rows[key])}" for key in order]
         whole += end.join(f"{row}  # proposed by {earlier.get(row, name)}" for row in texts)
     whole = f"{whole}{end}" if whole else ""
     after = parse_config(whole)
@@ -350,7 +350,7 @@ def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str)
     return whole
 
 
-def _with_declared(text: str, lines: Sequence[tuple[str, str, Any]], model: str) -> str:
+def _write_declared(text: str, lines: Sequence[tuple[str, str, Any]], model: str) -> str:
     """The same with these lines in the user's own tables: what a person has ticked."""
     for table, key, value in reversed(lines):  # each becomes the first of its table
         own = parse_toml(text).get(table, {}).get(key)
@@ -358,12 +358,12 @@ def _with_declared(text: str, lines: Sequence[tuple[str, str, Any]], model: str)
             added = [value] if (table, key) in _LISTS else value
             value = [*(own if isinstance(own, list) else ()), *added]
             value = [item for at, item in enumerate(value) if item not in value[:at]]
-        text = _declared(text, table, key, value, f"proposed by {_printable(model)}")
+        text = _declare_line(text, table, key, value, f"proposed by {_model_label(model)}")
     parse_config(text)
     return text
 
 
-def _printable(model: str) -> str:
+def _model_label(model: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in model).split()) or "a model"
 
 

@@ -168,7 +168,7 @@ class ProjectView:
         """Warnings about the files that a query names, with their ending, and that could not be read."""
         words = query.casefold()
         names = ((PurePosixPath(file.path.casefold()), file) for file in self.skipped)
-        return tuple(_skipped(file) for path, file in names if path.suffix and path.name in words)
+        return tuple(_warn_skip(file) for path, file in names if path.suffix and path.name in words)
 
     def described_entities(self, live: Document | None = None) -> Mapping[str, Sequence[About]]:
         """The sections of settings, outlines and notes about a single entity, by path; `live` replaces its saved text.
@@ -269,7 +269,7 @@ def _kept_rows(index: ProjectIndex, paths: Sequence[str] | None) -> Mapping[str,
         return {}
 
 
-def _skipped(item: Skipped) -> ContextWarning:
+def _warn_skip(item: Skipped) -> ContextWarning:
     return DOCUMENT_SKIPPED(path=item.path, reason=item.reason)
 
 
@@ -348,7 +348,7 @@ class Project:
         if self._graph is not None:
             self._graph.cast.look()
         with self._lock:
-            view = self._present(self.index.freshen(patience))
+            view = self._current_view(self.index.freshen(patience))
         self.index.follow_moves()
         return view
 
@@ -392,14 +392,14 @@ class Project:
             self._whole = (snapshot, cast, snapshot.with_entities(cast.entities))
         return self._whole[2], cast.warnings
 
-    def _present(self, troubles: tuple[ContextWarning, ...]) -> ProjectView:
+    def _current_view(self, troubles: tuple[ContextWarning, ...]) -> ProjectView:
         behind = any(trouble.code == INDEX_BUILDING.code for trouble in troubles)
         complete = self.index.complete  # before the snapshot: what is said of it must not be newer
         snapshot, missing = self._snapshot()
         try:
             store, generation = self.index.equal or self.index.ask(lambda store: (store, store.generation()))
         except StoreUnavailable as error:
-            return self._last(error)
+            return self._last_view(error)
         books = self.doors.has_books()
         if self._view is None or self._seen != (store, generation, snapshot, behind, complete, books):
             store, changed = self.index.ask(self._read)
@@ -413,16 +413,16 @@ class Project:
         skipped = self.index.skipped
         warnings = (
             *troubles,
-            *self._emptiness(troubles),
+            *self._empty_warning(troubles),
             *(snapshot.warnings if complete else ()),
             *missing,
-            *(_skipped(item) for item in skipped if not PurePosixPath(item.path).suffix),  # a folder, an ignore file
+            *(_warn_skip(item) for item in skipped if not PurePosixPath(item.path).suffix),  # a folder, an ignore file
         )
         if warnings != self._view.warnings or skipped != self._view.skipped:
             self._view = replace(self._view, warnings=warnings, skipped=skipped)
         return self._view
 
-    def _last(self, error: StoreUnavailable) -> ProjectView:
+    def _last_view(self, error: StoreUnavailable) -> ProjectView:
         """The last view with a warning, while the server is unreachable.
 
         Raises:
@@ -433,7 +433,7 @@ class Project:
         away = INDEX_AWAY(error=error.message, generation=self._seen[1])
         return replace(self._view, warnings=(away, *self._view.warnings))
 
-    def _emptiness(self, troubles: tuple[ContextWarning, ...]) -> tuple[ContextWarning, ...]:
+    def _empty_warning(self, troubles: tuple[ContextWarning, ...]) -> tuple[ContextWarning, ...]:
         """A warning about a project without documents, unless the host has its own fetchers."""
         if troubles or self._given is not None or self._view is None or self._view.documents:
             return ()
@@ -474,7 +474,7 @@ class Project:
         declared = {path: file.kind for path, file in mapped.files.items() if file.declared}
         inputs = (snapshot.codex, snapshot.matcher, watched, declared)
         if inputs != self._fetcher_inputs:
-            self._own_fetchers = self._own(snapshot, documents, declared)
+            self._own_fetchers = self._build_fetchers(snapshot, documents, declared)
             self._fetcher_inputs = inputs
         if self._language is None and documents and not behind:  # once: a prompt's frame does not change with a draft
             self._language = language_of(documents.values())
@@ -525,7 +525,7 @@ class Project:
             complete=complete,
         )
 
-    def _own(
+    def _build_fetchers(
         self, snapshot: Snapshot, documents: Mapping[str, Document], declared: Mapping[str, Kind]
     ) -> tuple[Fetcher, ...]:
         source = CodexSource(snapshot.codex)

@@ -13,7 +13,7 @@ from armarius.engine.project import PATIENCE, Project, ProjectView
 from armarius.engine.questions import FollowUps, QueryRewriter
 from armarius.prompt.assembler import Assembler
 from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
-from armarius.prompt.render import PromptPlace, Region, located
+from armarius.prompt.render import PromptPlace, Region, locate_quote
 from armarius.prompt.report.pack import Pack, Task, inspection
 from armarius.prompt.request import Resolver, read_request
 from armarius.requests import AssembleRequest, InspectRequest, InspectResult, RequestFields
@@ -104,7 +104,7 @@ class Prompts:
         Cost: the slowest fetcher, one allocation, two counts of the prompt.
         """
         request = read_request("assemble", query, fields)
-        pack = self._assembled(("assemble", timeout_s), request, previous, layers, reword)
+        pack = self._assemble_kind(("assemble", timeout_s), request, previous, layers, reword)
         if request.task:
             self._tasks.keep(request.task, pack)
         return pack
@@ -131,7 +131,7 @@ class Prompts:
         if isinstance(request, InspectRequest):
             debug_mode, requested_by = debug_mode or request.debug_mode, requested_by or request.requested_by
             request = request.assembly()
-        pack = self._assembled(("inspect", timeout_s), request, previous, layers, reword)
+        pack = self._assemble_kind(("inspect", timeout_s), request, previous, layers, reword)
         return inspection(pack, debug_mode=debug_mode, requested_by=requested_by)
 
     def locate(
@@ -168,7 +168,7 @@ class Prompts:
         if opened is not None:
             documents[opened.path] = opened
         regions = (Region(path, path, 0, len(entry.text)) for path, entry in documents.items())
-        return located(quote, regions, lambda path: documents[path].text)
+        return locate_quote(quote, regions, lambda path: documents[path].text)
 
     def budget_profile(self) -> BudgetProfile:
         """The project's budget profile, with the version that an update must name.
@@ -188,7 +188,7 @@ class Prompts:
         """
         return self._profiles.update(profile, version=version)
 
-    def _assembled(
+    def _assemble_kind(
         self,
         kind: tuple[str, float | None],
         request: AssembleRequest,
@@ -209,9 +209,9 @@ class Prompts:
             warnings = (*worded.warnings, *view.skipped_in(request.query))
             task = self._resolver.task(view, request, previous, layers, warnings, asked=spelled, carried=carried)
         remember = kind[0] == "assemble"
-        return self._flight.run(_key(kind, task, view), lambda: self._timed(task, remember=remember))
+        return self._flight.run(_key(kind, task, view), lambda: self._assemble_timed(task, remember=remember))
 
-    def _timed(self, task: Task, *, remember: bool) -> Pack:
+    def _assemble_timed(self, task: Task, *, remember: bool) -> Pack:
         pack = self._assembler.assemble(task, remember=remember)
         call = current()
         return pack if call is None else replace(pack, timings=dict(call.stages))

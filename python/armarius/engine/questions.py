@@ -19,7 +19,7 @@ from armarius.arguments import (
     Kind,
     Turn,
     asked_last,
-    checked,
+    check_arg,
     read_chapter,
     read_messages,
     read_wordings,
@@ -35,7 +35,7 @@ from armarius.errors import ContextWarning, ContractError
 from armarius.headings import Language, sentence
 from armarius.index.derived import count_by_entity
 from armarius.index.project_index import is_quoted, search
-from armarius.prompt.fetchers.entities import hidden
+from armarius.prompt.fetchers.entities import hidden_spans
 from armarius.search.hits import PAGE, Retrieval, Stretches, excerpt, row_of, stretch
 from armarius.search.query.recipe import understand
 from armarius.search.rank import STOP_SHARE
@@ -86,17 +86,17 @@ class QueryRewriter:
         skill: str = "",
     ) -> Worded:
         """`also` if not empty, else the variants of `model` or the engine's model; none for a task and no words."""
-        reworder = None if model is False else self._own if model is None else self._of(model)
+        reworder = None if model is False else self._own if model is None else self._reworder_of(model)
         words = query.strip()
         if also or reworder is None or not words or "plain" not in understand(words, skill=skill).parts:
             return Worded(also)
         config, log = (
             (view.config, None) if self.project is None else (self.project.index.config, self.project.model_log)
         )
-        answer = reworder.ask(words, log=log, **_told(view, words, config))
+        answer = reworder.ask(words, log=log, **_model_facts(view, words, config))
         return Worded(answer.wordings, () if answer.warning is None else (answer.warning,))
 
-    def _of(self, model: "doors.Model | doors.Reworder") -> "doors.Reworder":
+    def _reworder_of(self, model: "doors.Model | doors.Reworder") -> "doors.Reworder":
         """The cached `Reworder` of a model, which caches its answers."""
         if isinstance(model, doors.Reworder):
             return model
@@ -107,7 +107,7 @@ class QueryRewriter:
         return reworder
 
 
-def _told(view: ProjectView, query: str, config: Config) -> dict[str, Any]:
+def _model_facts(view: ProjectView, query: str, config: Config) -> dict[str, Any]:
     """What a model is told with a question: names, what the project is, headings with words of the question.
 
     Names that the question concerns come first, with aliases, then those related to them; none of entities hidden from
@@ -248,9 +248,9 @@ class Questions:
         """
         query, limit = strict_text("query", query, most=LONGEST_QUESTION), whole("limit", limit)
         document = valid_text("document", document or "")
-        bounds, others = Bounds.of(chapters, kinds, as_of), checked("also", read_wordings, also)
-        chapter = checked("chapter", read_chapter, chapter)
-        query, earlier = asked_last(query, checked("messages", read_messages, messages))
+        bounds, others = Bounds.of(chapters, kinds, as_of), check_arg("also", read_wordings, also)
+        chapter = check_arg("chapter", read_chapter, chapter)
+        query, earlier = asked_last(query, check_arg("messages", read_messages, messages))
         with stage("look"):
             view = self._project.view()
         with stage("understand"):
@@ -263,7 +263,7 @@ class Questions:
                 view.corpus, spelled, limit=limit, chapter=current, bounds=bounds, also=worded.also,
                 sources=view.sources, outside=outside,
             )  # fmt: skip
-        leveled, language = _leveled(view), self._language or view.language
+        leveled, language = _level_marker(view), self._language or view.language
         hits = [replace(hit, reason=sentence(map(_DETAIL, hit.evidence), language)) for hit in answer]
         answer = replace(answer, hits=tuple(map(leveled, hits)) if leveled else tuple(hits))
         warnings = (*view.stale, *answer.warnings, *worded.warnings)
@@ -292,7 +292,7 @@ class Questions:
     def rewording_request(self, query: str) -> "doors.RewordingRequest":
         """What a model of `reword=` is asked about a question: the messages, and what reads the reply."""
         query = valid_text("query", query)
-        return doors.RewordingRequest.of(query, **_told(self._project.view(), query, self._project.index.config))
+        return doors.RewordingRequest.of(query, **_model_facts(self._project.view(), query, self._project.index.config))
 
     def search(
         self,
@@ -320,7 +320,7 @@ class Questions:
             ContractError: An invalid text, limit, chapters, kinds or wordings; a `limit` below 1.
         """
         query, limit = strict_text("text", text, most=LONGEST_QUESTION), whole("limit", limit, least=1)
-        bounds, others = Bounds.of(chapters, kinds, as_of), checked("also", read_wordings, also)
+        bounds, others = Bounds.of(chapters, kinds, as_of), check_arg("also", read_wordings, also)
         with stage("look"):
             view = self._project.view()
         text_of = None if bounds.as_of is None else visible_text(view.documents, bounds)
@@ -331,7 +331,7 @@ class Questions:
         )
         with stage("search"):
             hits = self._project.index.ask(lambda store: lookup(store, core))
-        leveled = _leveled(view)
+        leveled = _level_marker(view)
         hits = Hits(map(leveled, hits)) if leveled else hits
         hits.warnings = view.stale
         return hits
@@ -367,7 +367,7 @@ class Questions:
         Cost: a question of `retrieve` and two of `search`.
         """
         query, cursor = cleaned(strict_text("query", query, most=LONGEST_QUESTION)), whole("cursor", cursor, least=0)
-        bounds, others = Bounds.of(chapters, kinds, as_of), tuple(map(cleaned, checked("also", read_wordings, also)))
+        bounds, others = Bounds.of(chapters, kinds, as_of), tuple(map(cleaned, check_arg("also", read_wordings, also)))
         with stage("look"):
             view = self._project.view()
         text_of = None if bounds.as_of is None else visible_text(view.documents, bounds)
@@ -394,7 +394,7 @@ class Questions:
         places = (*map(_place, together), *(place for turn in turns for place in turn if place is not None))
         worded = bool(any_) and view.sources.vectors is None  # else what is near in meaning shares no word
         grams = [gram for wording in (query, *others) for gram in text_grams(wording)]
-        leveled, room = _leveled(view), PAGE
+        leveled, room = _level_marker(view), PAGE
         for at, place in enumerate(dict.fromkeys(places)):
             if at < cursor or (hit := _stretch(view, bounds, place, grams, worded=worded)) is None:
                 continue
@@ -444,7 +444,7 @@ class Questions:
         from armarius.search.contradictions.detect import statements_about
         from armarius.search.contradictions.statements import Statements
 
-        name, chapter = valid_text("name", name), checked("chapter", read_chapter, chapter)
+        name, chapter = valid_text("name", name), check_arg("chapter", read_chapter, chapter)
         attribute = None if attribute is None else valid_text("attribute", attribute)
         bounds = Bounds.of(chapters, kinds, as_of)
         view = self._project.view()
@@ -452,7 +452,7 @@ class Questions:
         outside = view.files.outside(kinds=bounds.kinds, task=True)
         with view.corpus.acquire(bounds, outside=outside) as corpus:
             rows = statements_about(corpus, entity.id, attribute, chapter=chapter)
-        leveled = _leveled(view)
+        leveled = _level_marker(view)
         results = Statements(map(leveled, rows) if leveled else rows)
         results.warnings = view.stale
         return results
@@ -528,14 +528,14 @@ class Questions:
         return self._project.view(PATIENCE).document(valid_text("path", path))
 
 
-def _leveled(view: ProjectView) -> Callable[[Found], Found] | None:
+def _level_marker(view: ProjectView) -> Callable[[Found], Found] | None:
     """Adds to a result why prompts do not show it: the level of an entity, the kind or edition of a hidden file."""
     never = {entity.id for entity in view.codex.entities if entity.level == "never"}
     kept = never | {entity.id for entity in view.codex.entities if entity.level == "manual_only"}
     if not kept and not view.map.hidden:
         return None
     described = view.described_entities() if kept else {}
-    levels = {"never": hidden(described, never), "manual_only": hidden(described, kept)}
+    levels = {"never": hidden_spans(described, never), "manual_only": hidden_spans(described, kept)}
     seen = {level: Visible(view.documents, Bounds(hidden=spans)) for level, spans in levels.items() if spans}
 
     def leveled(hit: Found) -> Found:

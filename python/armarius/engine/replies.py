@@ -16,7 +16,7 @@ from armarius.documents.project_map import ProjectMap
 from armarius.documents.titles import group_of, is_generic
 from armarius.engine.asking import Asking, Group, line_key, table_row
 from armarius.errors import ContractError
-from armarius.headings.display import ResultList, counted
+from armarius.headings.display import ResultList, count_noun
 from armarius.lexicon import word_file
 from armarius.text.chat import read_answers, reply_text
 from armarius.text.unicode import fold, is_han
@@ -99,7 +99,7 @@ class Proposals(ResultList[Proposal]):
         """A line for each proposal, and below it the files that enter and leave prompts."""
         lines = []
         for row in self:
-            count = f" ({counted(row.files, 'file')})" if row.files else ""
+            count = f" ({count_noun(row.files, 'file')})" if row.files else ""
             lines.append(
                 f"{row.about}: {row.name}: {row.now or '–'} -> {row.says}{count}{row.warning and f'; {row.warning}'}"
             )
@@ -167,16 +167,16 @@ class Reading:
             self.refused.append("the reply ends in the middle: what is whole was taken, ask again for the rest")
         self._project(parts.get("about"))
         self._files(parts.get("files"))
-        self._unread(parts.get("read"))
+        self._propose_unread(parts.get("read"))
         self._people(parts.get("people"), parts.get("same"))
         self._tables(parts.get("people_tables"))
-        self._no_names(parts.get("no_names"))
+        self._propose_no_names(parts.get("no_names"))
         unsure = [
-            f"{self._selected(*pair)[0] or pair[0]}: {_text(item.get('why'))}"
+            f"{self._selected_files(*pair)[0] or pair[0]}: {_text(item.get('why'))}"
             for item in _list(parts.get("unsure"))
             if isinstance(item, dict) and not _is_form(pair := (item.get("g"), item.get("path")))
         ]
-        rows = self._with_effects()
+        rows = self._add_effects()
         return Proposals(rows, model=model, refused=self.refused, unsure=unsure, cut=cut, write=write)
 
     def _add(self, proposal: Proposal, paths: Sequence[str] = ()) -> None:
@@ -198,7 +198,7 @@ class Reading:
         for selector, values in _entries(items):
             if _is_form(selector) or _is_form(values.get("kind")):
                 continue
-            name, paths, group = self._selected(*selector)
+            name, paths, group = self._selected_files(*selector)
             kind, edition, place = (_text(values.get(key)) for key in ("kind", "edition", "place"))
             if not paths:
                 self.refused.append(f"{name}: no file matches it")
@@ -252,7 +252,7 @@ class Reading:
             )
         ]
 
-    def _selected(self, number: object, path: object = None) -> tuple[str, Sequence[str], Group | None]:
+    def _selected_files(self, number: object, path: object = None) -> tuple[str, Sequence[str], Group | None]:
         """What an answer is about: its name, its files, and the group."""
         groups, files = self.asking.groups, self.asking.files
         match = _NUMBER.fullmatch(str(number)) if number is not None else None
@@ -306,7 +306,7 @@ class Reading:
             return [(path, "") for path in paths] if len(paths) <= _MOST_LINES else None
         return [*((path, files[path].kind) for path in left), *kept, (best[1], "")]
 
-    def _unread(self, items: object) -> None:
+    def _propose_unread(self, items: object) -> None:
         index, config = self.asking.index, self.asking.config
         for item in _list(items):
             pattern = _text(item)
@@ -330,7 +330,7 @@ class Reading:
         bearers = found | {fold(one.name): one.name for one in self.asking.view.codex.entities}
         before = {fold(name): {*map(fold, aliases)} for name, aliases in self.asking.config.proposed_people.names}
         persons, joined, owners = dict[str, tuple[str, list[str]]](), set[tuple[str, str]](), Counter[str]()
-        for name, aliases in (*_named(people), *((names[0], names[1:]) for names in _pairs(same))):
+        for name, aliases in (*_named_people(people), *((names[0], names[1:]) for names in _pairs(same))):
             if not _is_form(name):
                 persons.setdefault(fold(name), (name, []))[1].extend(alias for alias in aliases if not _is_form(alias))
         joined = {(fold(names[0]), fold(name)) for names in _pairs(same) for name in names[1:]}
@@ -338,7 +338,7 @@ class Reading:
             owners.update({key, *map(fold, aliases)})
         for key, (name, aliases) in persons.items():
             bearer = bearers.get(key)
-            if bearer is None and (why := self._unfit(name)):
+            if bearer is None and (why := self._name_fault(name)):
                 self.refused.append(f"{shown(name)}: {why}")
                 continue
             kept, cards = list[str](), [] if bearer is None else [bearer]
@@ -348,7 +348,7 @@ class Reading:
                 if fold(alias) == key or (other is not None and other == bearer and fold(alias) not in said_before):
                     continue
                 same = not joined.isdisjoint({(key, fold(alias)), (key, fold(other or ""))})
-                if why := self._unfit(alias):
+                if why := self._name_fault(alias):
                     self.refused.append(f"{shown(name)}: {shown(alias)}: {why}")
                 elif not same and owners[fold(alias)] > 1:
                     self.refused.append(f"{shown(name)}: {shown(alias)}: is said of several")
@@ -370,7 +370,7 @@ class Reading:
             line = ("people", main, others)
             self._add(Proposal("person", main, says, "" if new else "known", files, new, lines=(line,)))
 
-    def _unfit(self, name: str) -> str:
+    def _name_fault(self, name: str) -> str:
         """Why something is no name of somebody, "" where it may be."""
         folded = fold(name)
         if folded in _COMMON or (len(name) == 1 and is_han(name)) or not any(map(str.isalpha, name)):
@@ -399,7 +399,7 @@ class Reading:
                 says = ", ".join((name, *others))
                 self._add(Proposal("table", path, says, "", 1, new, lines=(("people", "tables", row),)))
 
-    def _no_names(self, items: object) -> None:
+    def _propose_no_names(self, items: object) -> None:
         terms = (*self.asking.config.proposed_people.no_names, *(item.name for item in self.asking.view.codex.entities))
         names = {fold(term): term for term in terms}
         for name in map(_text, _list(items)):
@@ -413,7 +413,7 @@ class Reading:
                     Proposal("no name", name, "nobody", "known", leaves=card, lines=(("people", "no_names", name),))
                 )
 
-    def _with_effects(self) -> list[Proposal]:
+    def _add_effects(self) -> list[Proposal]:
         """The proposals with what enters and leaves prompts of tasks when all are applied."""
         asking = self.asking
         own = [line for line in asking.config.lines if not line.proposed]
@@ -426,14 +426,14 @@ class Reading:
         if not lines:
             return [proposal for proposal, _ in self.rows]
         after = decide(asking.features, {"": asking.config.kinds}, {"": [*own, *lines]})
-        return [self._with_effect(proposal, paths, after) for proposal, paths in self.rows]
+        return [self._add_effect(proposal, paths, after) for proposal, paths in self.rows]
 
-    def _with_effect(self, proposal: Proposal, paths: Sequence[str], after: ProjectMap) -> Proposal:
+    def _add_effect(self, proposal: Proposal, paths: Sequence[str], after: ProjectMap) -> Proposal:
         before, story = self.asking.view.map, {*self.asking.view.map.story()}
         enters = tuple(path for path in paths if path in before.hidden and path not in after.hidden)
         leaves = tuple(path for path in paths if path in after.hidden and path not in before.hidden)
         count = sum(path in story for path in leaves)
-        warning = f"hides {counted(count, 'chapter')}" if count else ""
+        warning = f"hides {count_noun(count, 'chapter')}" if count else ""
         if len(leaves) * 2 > len(before.files):
             warning = f"hides {len(leaves):,} of {len(before.files):,} files"
         return replace(proposal, enters=enters or proposal.enters, leaves=leaves or proposal.leaves, warning=warning)
@@ -449,7 +449,7 @@ def _parts_of(reply: object) -> tuple[dict[str, Any], bool, bool]:
     answers = read_answers(reply)
     sections, formed = dict[str, Any](), "".join(reply_text(reply).split()).strip("`").removeprefix("json") == "{}"
     for value in reversed(answers.values):
-        answer = _renamed(value)
+        answer = _rename_keys(value)
         while isinstance(answer, dict) and not answer.keys() & {*_PARTS, "g", "path"}:  # a wrapper
             inner = next((value for value in answer.values() if isinstance(value, dict | list)), None)
             if inner is None:
@@ -469,14 +469,14 @@ def _parts_of(reply: object) -> tuple[dict[str, Any], bool, bool]:
     return sections, answers.cut, formed
 
 
-def _renamed(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - JSON
+def _rename_keys(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - JSON
     """JSON with the words of the form in place of others for them."""
     if isinstance(value, list):
-        return [_renamed(item, depth + 1) for item in value]
+        return [_rename_keys(item, depth + 1) for item in value]
     if not isinstance(value, dict):
         return value
     keys = {key: _KEYS.get(fold(str(key)).replace(" ", "_"), str(key)) for key in value}
-    return {keys[key]: _renamed(item, depth + 1) if depth < 6 else item for key, item in value.items()}
+    return {keys[key]: _rename_keys(item, depth + 1) if depth < 6 else item for key, item in value.items()}
 
 
 def _entries(items: object) -> Iterator[tuple[tuple[object, object], dict[str, Any]]]:
@@ -500,7 +500,7 @@ def _entries(items: object) -> Iterator[tuple[tuple[object, object], dict[str, A
             yield (pair[0].strip(), None), {"kind": pair[1].strip()}
 
 
-def _named(rows: object) -> Iterator[tuple[str, list[str]]]:
+def _named_people(rows: object) -> Iterator[tuple[str, list[str]]]:
     """People with their other names."""
     if isinstance(rows, dict) and "name" not in rows:
         rows = [{**(row if isinstance(row, dict) else {"aliases": row}), "name": name} for name, row in rows.items()]

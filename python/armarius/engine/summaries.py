@@ -16,7 +16,7 @@ from armarius.engine.project import Project, entities_for_models
 from armarius.errors import ContractError, UnknownId, message_of
 from armarius.headings import Language
 from armarius.lexicon import word_file
-from armarius.search.signals import stated
+from armarius.search.signals import stated_summary
 from armarius.text.chat import Asked, Message, read_answers, without_secrets
 from armarius.validation import near, shown, suggestion, whole
 
@@ -85,7 +85,7 @@ class SummaryRequest(Asked):
 
 def _summaries(value: object, key: object = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """The objects with a summary, in whatever they lie, and the letter in them or before them."""
-    if isinstance(value, dict) and _is_said(value.get("summary")):
+    if isinstance(value, dict) and _has_words(value.get("summary")):
         yield str(value.get("chapter", key)).strip("[](). ").upper(), value
     elif isinstance(value, dict | list):
         for name, row in value.items() if isinstance(value, dict) else ((key, row) for row in value):
@@ -95,7 +95,7 @@ def _summaries(value: object, key: object = "") -> Iterator[tuple[str, dict[str,
 def _passages(reply: Mapping[str, Any], end: int) -> Iterator[PassageSummary]:
     rows: list[tuple[int, int, str]] = []
     for row in reply["passages"] if isinstance(reply.get("passages"), list) else ():
-        if isinstance(row, dict) and _is_said(row.get("text")):
+        if isinstance(row, dict) and _has_words(row.get("text")):
             first, last = _number(row.get("first")), _number(row.get("last"))
             if first is not None and last is not None:
                 rows.append((first, last, row["text"].strip()))
@@ -110,7 +110,7 @@ def _passages(reply: Mapping[str, Any], end: int) -> Iterator[PassageSummary]:
 _WHOLE: Final = re.compile(r"\d{1,9}(?:\.0)?", re.ASCII)
 
 
-def _is_said(text: object) -> bool:
+def _has_words(text: object) -> bool:
     """Whether it is a text with a letter or digit in it, which "…" is not."""
     return isinstance(text, str) and any(map(str.isalnum, text))
 
@@ -164,7 +164,7 @@ class ProjectSummaries(Listed[Summary]):
 
     def get(self, document: str) -> Summary:
         """The summary of a document; UnknownId, which is a KeyError and names near paths, when it has none."""
-        return self._known(document)
+        return self._existing_summary(document)
 
     def set(self, document: str, text: str, *, passages: Sequence[PassageSummary] = ()) -> Summary:
         """Keep `text` as the summary of a document as it is now.
@@ -187,12 +187,12 @@ class ProjectSummaries(Listed[Summary]):
 
     def update(self, document: str, **changes: Any) -> Summary:  # noqa: ANN401 - checked by `set`
         """Change `text` or `passages` of the summary of a document as it is now; raises as `get` and `set`."""
-        summary = self._known(document)
+        summary = self._existing_summary(document)
         return self.set(document, **{"text": summary.text, "passages": summary.passages, **changes})
 
     def delete(self, document: str) -> Deleted:
         """Forget the summary of a document; UnknownId, which is a KeyError, when it has none."""
-        return self._project.summaries.delete(self._known(document).id)
+        return self._project.summaries.delete(self._existing_summary(document).id)
 
     def stale(self) -> tuple[str, ...]:
         """Paths of summarised documents that have changed or are gone; nothing uses their summaries."""
@@ -241,7 +241,7 @@ class ProjectSummaries(Listed[Summary]):
             limit: Maximum number of chapters; None is all of them.
         """
         group, length = list[Document](), 0
-        for chapter in self._due(limit):
+        for chapter in self._due_chapters(limit):
             tokens = count(chapter.text)
             if group and (length + tokens > _TOGETHER or len(group) == len(_LETTERS)):
                 yield self.request(*reversed(group))
@@ -252,7 +252,7 @@ class ProjectSummaries(Listed[Summary]):
 
     def cost(self, *, limit: int | None = None) -> RefreshCost:
         """What `refresh` would take with a model that is asked by `request`. Cost: a count of these chapters."""
-        due = self._due(limit)
+        due = self._due_chapters(limit)
         return RefreshCost(len(due), sum(self.request(doc).tokens for doc in due))
 
     def refresh(self, summarise: Summarise, *, limit: int | None = None, at_once: int = 1) -> Refreshed:
@@ -274,10 +274,10 @@ class ProjectSummaries(Listed[Summary]):
         """
         if not callable(summarise):
             raise ContractError(f"summarise: expected a function from a document to a text, got {summarise!r:.60}")
-        due, at_once = self._due(limit), whole("at_once", at_once, least=1)
+        due, at_once = self._due_chapters(limit), whole("at_once", at_once, least=1)
         made: dict[str, Summary] = {}
         refused: dict[str, ContractError] = {}
-        _run(self._written(summarise, iter(due), made, refused, at_once))
+        _run(self._write_summaries(summarise, iter(due), made, refused, at_once))
         if refused and not made:
             raise next(iter(refused.values()))
         results = Refreshed(made[doc.path] for doc in reversed(due) if doc.path in made)
@@ -291,16 +291,16 @@ class ProjectSummaries(Listed[Summary]):
     def _is_closed(self, path: str) -> bool:
         return any(glob(pattern).matches(path) for pattern in self._project.index.config.never)
 
-    def _due(self, limit: int | None) -> Sequence[Document]:
+    def _due_chapters(self, limit: int | None) -> Sequence[Document]:
         """The chapters without a summary of what they are now, the last one first."""
         most = None if limit is None else whole("limit", limit)
         view = self._project.view()
         fresh = {summary.document for summary in self.list()} - set(self.stale())
         chapters = [view.documents[path] for path in reversed(view.map.story()) if path in view.documents]
-        due = (doc for doc in chapters if doc.path not in fresh and not doc.past and not stated(doc))
+        due = (doc for doc in chapters if doc.path not in fresh and not doc.past and not stated_summary(doc))
         return [doc for doc in due if not self._is_closed(doc.path)][:most]
 
-    async def _written(
+    async def _write_summaries(
         self,
         summarise: Summarise,
         due: Iterator[Document],
@@ -336,7 +336,7 @@ class ProjectSummaries(Listed[Summary]):
         if failed:
             raise failed[0]
 
-    def _known(self, document: str) -> Summary:
+    def _existing_summary(self, document: str) -> Summary:
         summary = self._project.summaries.of(document)
         if summary is None:
             close = near(document, [entry.document for entry in self.list()])

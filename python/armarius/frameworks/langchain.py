@@ -84,9 +84,9 @@ class ContextMiddleware(AgentMiddleware[AgentState[object], ContextT, object]):
         key = _key(request.messages, place)
         pack = self._packs.get(key)
         if pack is None:
-            pack = self._engine.assemble(**self._asked(request.messages, place))
+            pack = self._engine.assemble(**self._request_options(request.messages, place))
             self._packs.keep(key, pack)
-        return handler(self._with(request, pack, place))
+        return handler(self._add_pack(request, pack, place))
 
     async def awrap_model_call(
         self,
@@ -100,15 +100,15 @@ class ContextMiddleware(AgentMiddleware[AgentState[object], ContextT, object]):
         key = _key(request.messages, place)
         pack = self._packs.get(key)
         if pack is None:
-            pack = await self._engine.aassemble(**self._asked(request.messages, place))
+            pack = await self._engine.aassemble(**self._request_options(request.messages, place))
             self._packs.keep(key, pack)
-        return await handler(self._with(request, pack, place))
+        return await handler(self._add_pack(request, pack, place))
 
-    def _asked(self, messages: Sequence[AnyMessage], place: int) -> dict[str, Any]:
+    def _request_options(self, messages: Sequence[AnyMessage], place: int) -> dict[str, Any]:
         """The newest human message, with the messages before it, as keywords of `assemble`."""
         return {"query": str(messages[place].text), "messages": list(messages[:place]), **self._options}
 
-    def _with(self, request: ModelRequest[ContextT], pack: "Pack", place: int) -> ModelRequest[ContextT]:
+    def _add_pack(self, request: ModelRequest[ContextT], pack: "Pack", place: int) -> ModelRequest[ContextT]:
         changes: dict[str, Any] = {}
         if pack.stable_prefix:
             marker = _ANTHROPIC_MARKER if self._marks(request) else {}

@@ -158,16 +158,16 @@ def _node(
 ) -> "RunnableLambda[Mapping[str, object], dict[str, object]]":
     def inject(state: Mapping[str, object]) -> dict[str, object]:
         engine, options = find()
-        return _written(engine.assemble(**{**_arguments(state), **options}))
+        return _state_update(engine.assemble(**{**_arguments(state), **options}))
 
     async def ainject(state: Mapping[str, object]) -> dict[str, object]:
         engine, options = find()
-        return _written(await engine.aassemble(**{**_arguments(state), **options}))
+        return _state_update(await engine.aassemble(**{**_arguments(state), **options}))
 
     return RunnableLambda(inject, afunc=ainject, name=name)
 
 
-def _written(pack: "Pack") -> dict[str, object]:
+def _state_update(pack: "Pack") -> dict[str, object]:
     account = account_wire(pack)
     return {"context": pack.prompt, "context_files": list(pack.documents), "context_account": account}
 

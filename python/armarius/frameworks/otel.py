@@ -49,7 +49,7 @@ class HasStatus(Protocol):
         """Engines in memory, and counters; no I/O."""
 
 
-class _Telling:
+class _SpanObserver:
     """The `Observer` that records spans and metrics."""
 
     def __init__(self, tracer: Tracer, meter: Meter) -> None:
@@ -111,7 +111,7 @@ def instrument(
     """
     tracers, meters = tracer_provider or get_tracer_provider(), meter_provider or get_meter_provider()
     meter = meters.get_meter(_NAME)
-    observe(_Telling(tracers.get_tracer(_NAME), meter))
+    observe(_SpanObserver(tracers.get_tracer(_NAME), meter))
     if not shelves:
         return
     for name, unit, about in _GAUGES:

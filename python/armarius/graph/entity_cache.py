@@ -35,7 +35,7 @@ logger = logging.getLogger("armarius")
 Record = TypeVar("Record", Entity, Relation)
 
 
-def sound(graph: Graph) -> Graph:
+def valid_graph(graph: Graph) -> Graph:
     """The valid entities and relations of `graph`; the others are left out with a warning `KG_UNAVAILABLE`.
 
     Raises:
@@ -43,8 +43,8 @@ def sound(graph: Graph) -> Graph:
     """
     notes: Iterable[object] = graph.warnings
     warnings = [warning for warning in notes if isinstance(warning, ContextWarning)]
-    entities, missing = _checked(graph.entities, Entity, _entity)
-    relations, lacking = _checked(graph.relations, Relation, checked_relation)
+    entities, missing = _check_records(graph.entities, Entity, _entity)
+    relations, lacking = _check_records(graph.relations, Relation, checked_relation)
     if missing or lacking:
         logger.debug("the graph store answered with %d entities and %d relations that are none", missing, lacking)
         warnings.append(KG_UNAVAILABLE())
@@ -64,7 +64,7 @@ def reason(error: BaseException) -> str:
     return str(error) if isinstance(error, GraphError) else type(error).__name__
 
 
-def failed(why: str) -> GraphEntities:
+def no_result(why: str) -> GraphEntities:
     """An empty result with the reason."""
     return GraphEntities(warnings=(KG_UNAVAILABLE(),), failure=why)
 
@@ -74,7 +74,7 @@ def _entity(entity: Entity) -> Entity:
     return checked_entity(replace(entity, aliases=tuple(entity.aliases), facts=tuple(entity.facts)))
 
 
-def _checked(
+def _check_records(
     records: Iterable[object], kind: type[Record], check: Callable[[Record], Record]
 ) -> tuple[list[Record], int]:
     """The valid items, and the number of invalid ones."""
@@ -167,7 +167,7 @@ class Cast:
             threading.Thread(target=self._look, args=(reading,), name="armarius-graph", daemon=True).start()
         except RuntimeError as error:  # no thread to be had
             reason(error)
-            self._failed()
+            self._note_failure()
             return None
         return reading
 
@@ -177,7 +177,7 @@ class Cast:
             ask: Callable[[], object] | None = getattr(self._store, "stamp", None)
             stamp = None if ask is None else ask()
             if self._granted != reading.wish or bool(stamp != self._stamp):
-                graph = sound(self._store.snapshot())
+                graph = valid_graph(self._store.snapshot())
                 with self._lock:
                     if not self._read or graph.entities != self._entities:
                         self._entities, self._known = graph.entities, None
@@ -186,7 +186,7 @@ class Cast:
         except BaseException as error:  # noqa: BLE001 - no source failure may fail the call, nor end in a traceback
             reason(error)
             with self._lock:
-                self._failed()
+                self._note_failure()
         with self._lock:
             if time.monotonic() >= reading.deadline:
                 self._again = time.monotonic() + _AGAIN_S
@@ -195,7 +195,7 @@ class Cast:
             self._reading = None
         reading.done.set()
 
-    def _failed(self) -> None:
+    def _note_failure(self) -> None:
         self._granted, self._incomplete, self._again = 0, True, time.monotonic() + _AGAIN_S
 
 
@@ -227,7 +227,7 @@ class GraphGuard:
     def around(self, entity_ids: Sequence[str], depth: int, codex: Codex) -> GraphEntities:
         """The neighbourhood of these entities, without what `codex` has; never raises. Call without locks: it waits."""
         if not self._free.acquire(blocking=False):
-            return failed("earlier questions are not answered yet")
+            return no_result("earlier questions are not answered yet")
         answer: list[GraphEntities] = []
 
         def ask() -> None:
@@ -236,10 +236,10 @@ class GraphGuard:
                 wanted = set(entity_ids)
                 others = [entity.id for entity in self.cast.entities if project_id(entity, names) in wanted]
                 starts = sorted({*entity_ids, *others})
-                graph = sound(self.store.subgraph(starts, depth=depth, limit=self._limit))
-                answer.append(self._beyond(graph, codex, names))
+                graph = valid_graph(self.store.subgraph(starts, depth=depth, limit=self._limit))
+                answer.append(self._graph_entities(graph, codex, names))
             except BaseException as error:  # noqa: BLE001 - no source failure may fail the call, nor end in a traceback
-                answer.append(failed(reason(error)))
+                answer.append(no_result(reason(error)))
             finally:
                 self._free.release()
 
@@ -248,16 +248,16 @@ class GraphGuard:
             thread.start()
         except RuntimeError as error:  # no thread to be had
             self._free.release()
-            return failed(reason(error))
+            return no_result(reason(error))
 
         def over(seconds: float) -> bool:
             thread.join(seconds)
             return bool(answer)
 
         seconds = remaining(self._timeout, share=_SHARE_OF_DEADLINE)
-        return answer[0] if wait_until(over, seconds) else failed(f"no answer within {round(seconds, 2):g} s")
+        return answer[0] if wait_until(over, seconds) else no_result(f"no answer within {round(seconds, 2):g} s")
 
-    def _beyond(self, graph: Graph, codex: Codex, names: NameIndex) -> GraphEntities:
+    def _graph_entities(self, graph: Graph, codex: Codex, names: NameIndex) -> GraphEntities:
         ids = {entity.id: project_id(entity, names) for entity in graph.entities}
         whole = Graph.of(
             (replace(entity, id=ids[entity.id]) for entity in graph.entities),
@@ -317,7 +317,7 @@ def read_graph_options(config: Config, root: Path | None, *, permissions: Permis
             raise ConfigError(f"{CONFIG_NAME}: graph.store is nervusdb, which needs a project folder")
         return GraphOptions(None, **options)
     permissions = Permissions.of(root) if permissions is None else permissions
-    heeded = permissions.heeded(config).table("graph")
+    heeded = permissions.heeded_config(config).table("graph")
     path = heeded.get("path")
     where = None if path is None else permissions.place("graph.path", path)
     if where is not None and where.resolve() == root.resolve():

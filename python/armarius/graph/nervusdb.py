@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 from armarius.codex.model import Entity, Fact, Relation
 from armarius.errors import ConfigError, ContractError, GraphError, StoreBusy, StoreFull, UnknownId
-from armarius.graph.protocol import Graph, checked_entity, checked_relation, ordered, relation_key, walk
+from armarius.graph.protocol import Graph, checked_entity, checked_relation, relation_key, sort_relations, walk
 from armarius.io import folder_lock, scratch_folder, write_atomic
 from armarius.trust.folders import bounded_output, child_path, find_program, named_by_user
 from armarius.validation import whole
@@ -137,7 +137,7 @@ def _drain(process: "subprocess.Popen[bytes]", tail: list[bytes]) -> None:
 def to_bytes(graph: Graph) -> bytes:
     """`graph` as UTF-8 JSON in the format of `codex.json`, without origins and warnings."""
     entities = _lines(map(entity_wire, graph.entities))
-    relations = _lines(_stated(relation, *_RELATION) for relation in graph.relations)
+    relations = _lines(_stated_fields(relation, *_RELATION) for relation in graph.relations)
     return f'{{"entities": [\n{entities}\n],\n"relations": [\n{relations}\n]}}\n'.encode()
 
 
@@ -169,7 +169,7 @@ def entity_wire(entity: Entity) -> dict[str, Any]:
         "description": entity.description,
         "attributes": dict(sorted(entity.attributes.items())),
         "aiContextLevel": entity.level,
-        "facts": [_stated(fact, "text", "since", "until") for fact in entity.facts],
+        "facts": [_stated_fields(fact, "text", "since", "until") for fact in entity.facts],
     }
     return {key: value for key, value in stated.items() if value not in ("", [], {})}
 
@@ -194,7 +194,7 @@ def read_entity(entry: dict[str, Any]) -> Entity:
     )
 
 
-def _stated(record: Fact | Relation, *names: str) -> dict[str, Any]:
+def _stated_fields(record: Fact | Relation, *names: str) -> dict[str, Any]:
     """Fields of a record, without those that are None."""
     return {name: value for name in names if (value := getattr(record, name)) is not None}
 
@@ -256,24 +256,24 @@ class NervusDBGraph:
     def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
         """See `GraphStore`."""
         limit = whole("limit", limit, least=1)
-        with self._alone():
-            return ordered(self._touching([entity_id]))[:limit]
+        with self._exclusive_lock():
+            return sort_relations(self._relations_of([entity_id]))[:limit]
 
     def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
         """See `GraphStore`."""
-        with self._alone():
-            return walk(entity_ids, depth=depth, limit=limit, entities=self._entities, touching=self._touching)
+        with self._exclusive_lock():
+            return walk(entity_ids, depth=depth, limit=limit, entities=self._entities, touching=self._relations_of)
 
     def snapshot(self) -> Graph:
         """See `GraphStore`; two processes."""
-        with self._alone():
+        with self._exclusive_lock():
             return Graph.of(self._all_entities(), self._all_relations())
 
     def upsert_entity(self, entity: Entity, /) -> None:
         """See `GraphStore`; read first, as there is no MERGE."""
         entity = checked_entity(entity)
         wanted = _entity_row(entity)
-        with self._alone():
+        with self._exclusive_lock():
             rows = self._rows("Entity", _ENTITY, ("id", entity.id))
             if not rows:
                 self._write(f"CREATE {create('n', 'Entity', wanted)}")
@@ -285,7 +285,7 @@ class NervusDBGraph:
         relation = checked_relation(relation)
         wanted = {name: "" if (value := getattr(relation, name)) is None else str(value) for name in _RELATION}
         key = "|".join(encode(part).replace("|", "%7C") for part in relation_key(relation))
-        with self._alone():
+        with self._exclusive_lock():
             rows = self._rows("Relation", _RELATION, ("key", key))
             if rows:
                 if any(row != wanted for row in rows):
@@ -301,7 +301,7 @@ class NervusDBGraph:
 
     def delete_entity(self, entity_id: str, /) -> None:
         """See `GraphStore`; relations first, so that none is left without an end."""
-        with self._alone():
+        with self._exclusive_lock():
             for key in ("source", "target"):
                 self._write(f"{match('r', 'Relation', key, entity_id)} {delete('r')}")
             self._write(f"{match('n', 'Entity', 'id', entity_id)} {delete('n')}")
@@ -312,7 +312,7 @@ class NervusDBGraph:
             return [entity for entity in self._all_entities() if entity.id in wanted]
         return [_entity(row) for id_ in ids for row in self._rows("Entity", _ENTITY, ("id", id_))]
 
-    def _touching(self, ids: Sequence[str]) -> list[Relation]:
+    def _relations_of(self, ids: Sequence[str]) -> list[Relation]:
         if len(ids) > _ONE_BY_ONE:
             wanted = set(ids)
             return [edge for edge in self._all_relations() if edge.source in wanted or edge.target in wanted]
@@ -333,7 +333,7 @@ class NervusDBGraph:
         for line in output.splitlines():
             if line.strip():
                 row = _object(line)
-                rows.append({column: _plain(row.get(f"n.{column}")) for column in columns})
+                rows.append({column: _property_text(row.get(f"n.{column}")) for column in columns})
         return sorted(rows, key=lambda row: tuple(row.values()))
 
     def _look(self) -> None:
@@ -392,7 +392,7 @@ class NervusDBGraph:
         raise GraphError(f"no graph program: {where} cannot be run")
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _exclusive_lock(self) -> Iterator[None]:
         """Hold the lock against other threads and processes for a read and write."""
         try:
             inside = self._project if self._project and self.path.is_relative_to(self._project) else None
@@ -409,7 +409,7 @@ class NervusDBGraph:
             raise GraphError(f"the graph database cannot be used: {type(error).__name__}") from None
 
 
-def _plain(value: object) -> str:
+def _property_text(value: object) -> str:
     """A property as text; one written by hand may be a number."""
     return decode(value) if isinstance(value, str) else "" if value is None else str(value)
 

@@ -23,7 +23,7 @@ from typing import Protocol, runtime_checkable
 
 from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, Relation
 from armarius.errors import ContextWarning, ContractError
-from armarius.validation import expected, has_surrogate, shown, texts, valid_text, whole
+from armarius.validation import has_surrogate, option_error, shown, texts, valid_text, whole
 from armarius.warnings import CODE_DEPTH_LIMIT
 
 
@@ -55,7 +55,7 @@ class Graph:
         """Sorted, without origins; the later of two with one key wins; relations with unknown ends are left out."""
         by_id = {entity.id: replace(entity, origins=()) for entity in entities}
         edges = (replace(edge, origin=None) for edge in relations if edge.source in by_id and edge.target in by_id)
-        return cls(tuple(by_id[id_] for id_ in sorted(by_id)), ordered(edges), truncated, tuple(warnings))
+        return cls(tuple(by_id[id_] for id_ in sorted(by_id)), sort_relations(edges), truncated, tuple(warnings))
 
     def load_into(self, store: "GraphStore") -> None:
         """Write all entities and relations into `store`; its other content stays.
@@ -124,7 +124,7 @@ def relation_key(relation: Relation) -> tuple[str, str, str]:
     return relation.source, relation.target, relation.type
 
 
-def ordered(relations: Iterable[Relation]) -> tuple[Relation, ...]:
+def sort_relations(relations: Iterable[Relation]) -> tuple[Relation, ...]:
     """The relations by key, each once; the later of two with one key wins."""
     by_key = {relation_key(relation): relation for relation in relations}
     return tuple(by_key[key] for key in sorted(by_key))
@@ -140,19 +140,19 @@ def checked_entity(entity: Entity) -> Entity:
         raise ContractError(f"entity: expected an Entity, got {type(entity).__name__}")
     for field in ("id", "name", "type"):
         _text(f"entity.{field}", getattr(entity, field))
-    _encodable("entity.description", entity.description)
+    _check_text("entity.description", entity.description)
     for alias in entity.aliases:
         _text("entity.aliases", alias)
     for key, value in entity.attributes.items():
-        _encodable("entity.attributes", key)
-        _encodable("entity.attributes", value)
+        _check_text("entity.attributes", key)
+        _check_text("entity.attributes", value)
     for fact in entity.facts:
         if not isinstance(fact, Fact):
             raise ContractError(f"entity.facts: expected Fact, got {type(fact).__name__}")
-        _encodable("entity.facts", fact.text)
+        _check_text("entity.facts", fact.text)
         _chapters("entity.facts", fact.since, fact.until)
     if entity.level not in CONTEXT_LEVELS:
-        raise ContractError(f"entity.level: {expected(CONTEXT_LEVELS, entity.level)}")
+        raise ContractError(f"entity.level: {option_error(CONTEXT_LEVELS, entity.level)}")
     return replace(entity, origins=())
 
 
@@ -180,12 +180,12 @@ def checked_ids(entity_ids: object) -> tuple[str, ...]:
 
 
 def _text(field: str, value: object) -> None:
-    _encodable(field, value)
+    _check_text(field, value)
     if not isinstance(value, str) or not value or value != value.strip():
         raise ContractError(f"{field}: expected text without white space at its ends, got {shown(value)}")
 
 
-def _encodable(field: str, value: object) -> None:
+def _check_text(field: str, value: object) -> None:
     if not isinstance(value, str):
         raise ContractError(f"{field}: expected text, got {type(value).__name__}")
     if has_surrogate(value):

@@ -57,7 +57,7 @@ class ResultList(list[Row]):
     def __repr__(self) -> str:
         named = ", ".join(self.brief(row) for row in self[:_NAMED])
         more = ", …" * (len(self) > _NAMED)
-        warned = f"; {counted(len(self.warnings), 'warning')}" if self.warnings else ""
+        warned = f"; {count_noun(len(self.warnings), 'warning')}" if self.warnings else ""
         return f"<{len(self)} {self.noun[len(self) != 1]}{': ' * bool(self)}{named}{more}{warned}>"
 
     def __rich__(self) -> "Table":
@@ -69,7 +69,7 @@ class ResultList(list[Row]):
         return html_table(self.columns, map(self.cells, self))
 
 
-def counted(number: int, noun: str, many: str = "") -> str:
+def count_noun(number: int, noun: str, many: str = "") -> str:
     """`3 entities`, `1 entity`."""
     return f"{number:,} {noun if number == 1 else many or f'{noun}s'}"
 
@@ -243,13 +243,13 @@ class Reason(str):
     def __new__(cls, code: str, /, **parts: Any) -> Self:  # noqa: ANN401 - texts, numbers, reasons
         """The sentence in English."""
         plain = not parts or _PLAIN.issuperset(map(type, parts.values()))
-        made = super().__new__(cls, reasons_table()[code]["en"].format(**parts) if plain else _said(code, parts, "en"))
+        made = super().__new__(cls, reasons_table()[code]["en"].format(**parts) if plain else _text(code, parts, "en"))
         made.code, made.parts = code, parts
         return made
 
     def in_language(self, language: str) -> str:
         """The sentence in Chinese for `zh`, in English for every other language."""
-        return _said(self.code, self.parts, language) if language == "zh" else str(self)
+        return _text(self.code, self.parts, language) if language == "zh" else str(self)
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
         """For copies."""
@@ -290,16 +290,16 @@ def sentence(parts: Iterable[str], language: str, most: int = 3) -> str:
     for part in parts:
         if len(sentences) == most:
             break
-        text = _said(part.code, part.parts, language) if isinstance(part, Reason) and language == "zh" else part
+        text = _text(part.code, part.parts, language) if isinstance(part, Reason) and language == "zh" else part
         sentences[str(text)] = None
     return ("；" if language == "zh" else "; ").join(sentences)
 
 
-def _said(code: str, parts: Mapping[str, Any], language: str) -> str:
+def _text(code: str, parts: Mapping[str, Any], language: str) -> str:
     values, is_chinese = dict(parts), language == "zh"
     for name, part in parts.items():
         if isinstance(part, Reason):
-            values[name] = _said(part.code, part.parts, "zh") if is_chinese else str(part)
+            values[name] = _text(part.code, part.parts, "zh") if is_chinese else str(part)
         elif isinstance(part, tuple | list):
             several = part[:_MOST]
             if is_chinese and Reason in map(type, several):

@@ -27,7 +27,7 @@ from armarius.corpus.part import FORM, names_met, part_row
 from armarius.corpus.part import KIND as PART
 from armarius.documents.classify import stated_kind
 from armarius.documents.decide import Rules, decide, diff, stored_as
-from armarius.documents.document import Document, decided_as, document_of
+from armarius.documents.document import Document, document_of, with_kind
 from armarius.documents.features import Features, pack, unpack
 from armarius.documents.kinds import CARD_KINDS, STORY_KINDS
 from armarius.documents.project_map import ProjectMap
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
     from armarius.index.series import SeriesAuthored
 
 
-def _packed(value: Mapping[str, object]) -> bytes:
+def _pack_json(value: Mapping[str, object]) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
 
 
 # Entity to the number of its mentions in paragraphs.
-_MENTIONS: Final = DerivedCache[Mapping[str, int], dict[str, int]]("mentions", "3", _packed, json.loads)
+_MENTIONS: Final = DerivedCache[Mapping[str, int], dict[str, int]]("mentions", "3", _pack_json, json.loads)
 MENTIONS: Final = _MENTIONS.kind
 
 
@@ -112,14 +112,14 @@ PROFILES: Final = _PROFILES.kind
 _BATCH: Final = 32  # documents counted at once
 
 
-def _uses(data: bytes) -> dict[str, Uses]:
+def _read_uses(data: bytes) -> dict[str, Uses]:
     try:
         return {name: (inside, initial, small) for name, (inside, initial, small) in json.loads(data).items()}
     except (TypeError, AttributeError) as error:
         raise ValueError(f"no uses of names: {error}") from error
 
 
-_USES: Final = DerivedCache[dict[str, Uses], dict[str, Uses]]("uses", "1", _packed, _uses)
+_USES: Final = DerivedCache[dict[str, Uses], dict[str, Uses]]("uses", "1", _pack_json, _read_uses)
 
 
 class ProfileCache:
@@ -160,7 +160,7 @@ class ProfileCache:
         dropped = self.drop(document.path)
         if document.kind in STORY_KINDS:
             self._story.take(document)
-        root, path = self._inside(document.path)
+        root, path = self._split_path(document.path)
         profiles = profiles_in(document, path, self._tables(document.path), self._rules(root))
         return self._take(document.path, profiles) or dropped
 
@@ -184,17 +184,17 @@ class ProfileCache:
         if self._sought is None:
             self._sought = names_sought(self._profiles.values())
         self._unkept += self._story.count(store, self._sought)
-        return self._story.verdict != before or self._people != self._said
+        return self._story.verdict != before or self._people != self._people_tables
 
     @property
-    def _said(self) -> Sequence[People]:
+    def _people_tables(self) -> Sequence[People]:
         return self._config.now.people, self._config.now.proposed_people
 
     def _tables(self, path: str) -> Sequence[PeopleTable]:
-        return [table for people in self._said for table in people.tables if table.path == path]
+        return [table for people in self._people_tables for table in people.tables if table.path == path]
 
     def _fingerprint(self, path: str, kind: str, content_hash: str) -> str:
-        tables, (root, inside_it) = self._tables(path), self._inside(path)
+        tables, (root, inside_it) = self._tables(path), self._split_path(path)
         stated = kind == "tool" and stated_kind(inside_it, self._rules(root))
         return f"{kind} {content_hash}{f' {tables!r}' if tables else ''}{' declared' if stated else ''}"
 
@@ -206,12 +206,12 @@ class ProfileCache:
         """The codex of the documents and the user's files; see `build_codex`."""
         profiles: dict[str, dict[str, Profiles]] = {}
         for path, entry in self._profiles.items():
-            root, inside = self._inside(path)
+            root, inside = self._split_path(path)
             profiles.setdefault(root, {})[inside] = entry
         series: Sequence[SeriesFolder] = ()
         if self._config.folders:
             series = cast("SeriesAuthored", self._authored).codex_files()
-        authored, self._people = AuthoredCodex(self._authored).read(), self._said
+        authored, self._people = AuthoredCodex(self._authored).read(), self._people_tables
         return build_codex(
             (), self._authored.declared(), authored=authored, series=series, profiles=profiles, story=self._story.story,
             people=self._people,
@@ -230,7 +230,7 @@ class ProfileCache:
             if doc.kind in _WITH_PROFILES
         ] + self._story.rows([doc.path for doc in documents])
 
-    def unkept(self) -> Sequence[DerivedRow]:
+    def unsaved_rows(self) -> Sequence[DerivedRow]:
         """Rows that the store lacks for documents that it already holds; returned once."""
         rows, self._unkept = self._unkept, []
         return rows
@@ -241,7 +241,7 @@ class ProfileCache:
         self._profiles[path], self._sought = profiles, None
         return True
 
-    def _inside(self, path: str) -> tuple[str, str]:
+    def _split_path(self, path: str) -> tuple[str, str]:
         """The folder of a series that a document lies in, and its path inside it, which takes part in what it says."""
         return inside(path, self._config.folders)
 
@@ -338,7 +338,7 @@ def as_mapped(document: Document, mapped: ProjectMap, folders: Container[str]) -
     file = mapped.get(document.path)
     if file is None or file.kind == "code" or stored_as(file, folders) == (document.kind, document.chapter):
         return document
-    return decided_as(document, *stored_as(file, folders), own=not inside(document.path, folders)[0])
+    return with_kind(document, *stored_as(file, folders), own=not inside(document.path, folders)[0])
 
 
 class KindEvidence:
@@ -355,7 +355,7 @@ class KindEvidence:
 
     def take(self, document: Document) -> Features:
         """The evidence of a document, made from its text where it has none."""
-        features = document.features or self._anew(document).features
+        features = document.features or self._own_document(document).features
         assert features is not None
         self._known[document.path] = document.content_hash, features
         return features
@@ -382,12 +382,12 @@ class KindEvidence:
         """The rows to store for documents that were taken."""
         return [_FEATURES.row(doc.path, doc.content_hash, self._known[doc.path][1]) for doc in documents]
 
-    def unkept(self) -> list[DerivedRow]:
+    def unsaved_rows(self) -> list[DerivedRow]:
         """Rows that the store lacks of documents that it holds; returned once."""
         rows, self._unkept = self._unkept, []
         return rows
 
-    def _anew(self, document: Document) -> Document:
+    def _own_document(self, document: Document) -> Document:
         """A document of the store as its own text, and its path in its folder, make it."""
         name, path = inside(document.path, self.config.folders)
         config = self.config.folders[name] if name else self.config
@@ -415,7 +415,7 @@ class Decision:
         self._rules = {name: config.now.kinds for name, config in configs.items()}
         self._lines = {name: config.now.lines for name, config in configs.items()}
         self._hashes = {path: row.content_hash for path, row in known.files.items()}
-        self.before = self._recalled() if last is None else last
+        self.before = self._stored_map() if last is None else last
         self._written: dict[str, tuple[Kind, int | None]] = {}
         self._is_due = self.before is None
         self.map = ProjectMap() if self.before is None else self.before
@@ -431,15 +431,15 @@ class Decision:
             elif isinstance(change, Remove):
                 self._is_due = True
                 self._hashes.pop(change.path, None)
-        self._decide()
+        self._decide_map()
         batch.changes = [
-            Put(self._mapped(change.document), change.stamp) if isinstance(change, Put) else change
+            Put(self._apply_map(change.document), change.stamp) if isinstance(change, Put) else change
             for change in batch.changes
         ]
 
-    def again(self) -> ReadBatch:
+    def kind_changes(self) -> ReadBatch:
         """The documents that are decided otherwise than they are stored."""
-        self._decide()
+        self._decide_map()
         if self.map is self.before:
             return ReadBatch()
         if self.before is None:
@@ -448,7 +448,7 @@ class Decision:
             stored = {path: stored_as(file, self._folders) for path, file in self.before.files.items()}
         other = diff(self.map, stored | self._written, self._folders)
         files = self._store.files() if other else {}
-        return ReadBatch([Put(self._mapped(doc), files[doc.path].stamp) for doc in self._store.documents_of(other)])
+        return ReadBatch([Put(self._apply_map(doc), files[doc.path].stamp) for doc in self._store.documents_of(other)])
 
     def notes(self) -> list[Change]:
         """The notes that the store lacks: the map, and what it was decided from."""
@@ -459,17 +459,17 @@ class Decision:
         before, self.noted = self.noted, f"{self._digest()} {noted}"
         return changes if self.noted == before else [*changes, Note(MAPPED, self.noted)]
 
-    def _decide(self) -> None:
+    def _decide_map(self) -> None:
         if self._is_due:
             decided = decide(self._evidence.all(self._store, self._hashes), self._rules, self._lines)
             self.map, self._is_due = self.map if decided == self.map else decided, False
 
-    def _mapped(self, document: Document) -> Document:
+    def _apply_map(self, document: Document) -> Document:
         result = as_mapped(document, self.map, self._folders)
         self._written[result.path] = result.kind, result.chapter
         return result
 
-    def _recalled(self) -> ProjectMap | None:
+    def _stored_map(self) -> ProjectMap | None:
         """The map that the store has of its documents; None where it is of others, or damaged."""
         if not self._hashes:
             return ProjectMap()

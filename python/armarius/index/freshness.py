@@ -268,10 +268,10 @@ def _match_digest(codex: Codex) -> str:
 
 
 def _codex_digest(codex: Codex) -> str:
-    return _digest([*map(_told, codex.entities), codex.relations])
+    return _digest([*map(_entity_key, codex.entities), codex.relations])
 
 
-def _told(entity: Entity) -> tuple[object, ...]:
+def _entity_key(entity: Entity) -> tuple[object, ...]:
     """Everything that is said of an entity; plain rows, for the `repr` of a record is written in Python."""
     facts = [(fact.text, fact.since, fact.until) for fact in entity.facts]
     origins = [(origin.path, origin.section, origin.line) for origin in entity.origins]
@@ -480,13 +480,13 @@ class Freshness:
         """Read the store again: all writes inside one transaction have one generation."""
         self._contents = None
 
-    def doubt(self) -> None:
+    def forget_codex(self) -> None:
         """A refresh failed: codex and map are read again."""
         self._codex = self._kept = self._mapped = None
 
     def forget(self) -> None:
         """The store was rolled back: everything is read again."""
-        self.doubt()
+        self.forget_codex()
         self._contents = self._texts = None
         self._world = (None, "", "")
 
@@ -536,7 +536,7 @@ class IndexWatch:
 
             self._names = tuple(folders)
             self.watchers = tuple(
-                (Watcher(root) if by is None or name else by).follow(root, partial(_qualified, name, changed))
+                (Watcher(root) if by is None or name else by).follow(root, partial(_report_qualified, name, changed))
                 for name, root in folders.items()
             )
 
@@ -547,7 +547,7 @@ class IndexWatch:
             folder.stop()
 
 
-def weakly(method: Callable[Given, None]) -> Callable[Given, None]:
+def weak_callback(method: Callable[Given, None]) -> Callable[Given, None]:
     """A callable that holds only a weak reference to its object, and does nothing once that is gone."""
     reference = weakref.WeakMethod(method)
 
@@ -559,5 +559,5 @@ def weakly(method: Callable[Given, None]) -> Callable[Given, None]:
     return call
 
 
-def _qualified(name: str, changed: Callable[[set[str] | None], None], paths: set[str] | None) -> None:
+def _report_qualified(name: str, changed: Callable[[set[str] | None], None], paths: set[str] | None) -> None:
     changed({f"{name}/{path}" for path in paths} if name and paths is not None else paths)

@@ -60,19 +60,19 @@ class ProjectGraph:
         """See `GraphStore`. Cost: a look at every relation."""
         entity_id, limit = valid_text("entity_id", entity_id), whole("limit", limit, least=1)
         self._index.freshen()
-        return tuple(self._touching([entity_id]))[:limit]
+        return tuple(self._relations_of([entity_id]))[:limit]
 
     def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
         """See `GraphStore`. Cost: a look at every relation for each level."""
         entity_ids = checked_ids(entity_ids)
         self._index.freshen()
-        return walk(entity_ids, depth=depth, limit=limit, entities=self._entities, touching=self._touching)
+        return walk(entity_ids, depth=depth, limit=limit, entities=self._entities, touching=self._relations_of)
 
     def snapshot(self) -> Graph:
         """See `GraphStore`."""
         self._index.freshen()
         codex = self._index.snapshot.codex
-        return Graph.of(map(_stated, codex.entities), _covering(codex.relations))
+        return Graph.of(map(_drop_origins, codex.entities), _merge_spans(codex.relations))
 
     def upsert_entity(self, entity: Entity, /) -> None:
         """See `GraphStore`; a field is changed in the page that says it, and elsewhere by a record over the file.
@@ -158,19 +158,19 @@ class ProjectGraph:
 
     def _entities(self, ids: Sequence[str]) -> list[Entity]:
         wanted = set(ids)
-        return [_stated(entity) for entity in self._index.snapshot.codex.entities if entity.id in wanted]
+        return [_drop_origins(entity) for entity in self._index.snapshot.codex.entities if entity.id in wanted]
 
-    def _touching(self, ids: Sequence[str]) -> list[Relation]:
+    def _relations_of(self, ids: Sequence[str]) -> list[Relation]:
         ends, edges = set(ids), self._index.snapshot.codex.relations
-        return _covering(edge for edge in edges if edge.source in ends or edge.target in ends)
+        return _merge_spans(edge for edge in edges if edge.source in ends or edge.target in ends)
 
 
-def _stated(entity: Entity) -> Entity:
+def _drop_origins(entity: Entity) -> Entity:
     """An entity without the files that describe it."""
     return replace(entity, origins=(), overruled=())
 
 
-def _covering(edges: Iterable[Relation]) -> list[Relation]:
+def _merge_spans(edges: Iterable[Relation]) -> list[Relation]:
     """One relation for each source, target and type, over all chapters that any edge states, in order."""
     relations: dict[tuple[str, str, str], Relation] = {}
     for edge in edges:
@@ -218,7 +218,7 @@ class FolderPages(Pages):
         if root is None or parse is None:
             raise changed_meanwhile(path)
 
-        def changed(data: bytes) -> bytes:
+        def edit(data: bytes) -> bytes:
             after = encode(change(decode(data).text, parse), data)
             if after is None or len(after) > self._most:
                 long = f"more than {self._most:,} bytes are not read"
@@ -227,7 +227,7 @@ class FolderPages(Pages):
 
         try:
             with folder_lock(root / FOLDER, below=root):
-                rewrite_file(root / path, changed, limit=self._most, below=root)
+                rewrite_file(root / path, edit, limit=self._most, below=root)
         except (OSError, Undecodable, StoreConflict):
             raise changed_meanwhile(path) from None
         self._index.refresh({path})

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final, Literal, TypeVar
 
 from armarius.codex.authored.protocol import Authored
-from armarius.deadline import landed, wait_until
+from armarius.deadline import is_ready, wait_until
 from armarius.documents.document import Document, Skipped
 from armarius.documents.features import Features
 from armarius.documents.project_map import ProjectMap
@@ -88,7 +88,7 @@ class Refresher:
         try:
             return self._refresh(store, paths, report)
         except BaseException:
-            self._fresh.doubt()
+            self._fresh.forget_codex()
             raise
 
     def _refresh(
@@ -121,7 +121,7 @@ class Refresher:
         after: dict[str, str] = {}
         rest: list[Change] = []
         codex, is_kept = contents.notes[CODEX], self._fresh.is_kept(contents)
-        for batch in self._decided(self._source.read(difference, contents.files), decision, commits):
+        for batch in self._decide_kinds(self._source.read(difference, contents.files), decision, commits):
             if not commits.flush():
                 break
             for change in batch.changes:
@@ -129,7 +129,7 @@ class Refresher:
                     after[change.document.path] = change.document.content_hash
                 elif isinstance(change, Remove):
                     after[change.path] = ""
-            if self._take_in(store, batch) or self._fresh.is_codex_changed():
+            if self._take_batch(store, batch) or self._fresh.is_codex_changed():
                 # Build the codex again from profiles and the user's files
                 self.snapshot = self._fresh.read_codex(lambda: snapshot_after(self.snapshot, self._describing.codex()))
                 is_kept = False
@@ -141,8 +141,8 @@ class Refresher:
         else:
             present = contents if commits.generation == contents.generation else self._fresh.contents(store)
             rest += read_names_again(self._snapshot, present, written)
-            rest += self._describing.unkept()
-            rest += [*self._evidence.unkept(), *decision.notes()]
+            rest += self._describing.unsaved_rows()
+            rest += [*self._evidence.unsaved_rows(), *decision.notes()]
             if force:
                 rest.append(Note(READER, reader))
             commits.finish(rest)
@@ -207,20 +207,20 @@ class Refresher:
             self._fresh.read_map(contents)
         return decision
 
-    def _decided(self, batches: Iterator[ReadBatch], decision: Decision, commits: Commits) -> Iterator[ReadBatch]:
+    def _decide_kinds(self, batches: Iterator[ReadBatch], decision: Decision, commits: Commits) -> Iterator[ReadBatch]:
         """The batches with the kinds of the map; at last the documents of the store whose kind they change."""
         for batch in batches:
             decision.take(batch)
             self.map = decision.map
             yield batch
-        again = decision.again()
+        again = decision.kind_changes()
         self.map = decision.map
         if again.changes:
             done = commits.progress
             commits.progress = Progress(done.done, done.total + len(again.changes), done.path)
             yield again
 
-    def _take_in(self, store: Store, batch: ReadBatch) -> bool:
+    def _take_batch(self, store: Store, batch: ReadBatch) -> bool:
         """Take over skipped files, profiles and the story's uses of names; True when entities may have changed."""
         changed = False
         for change in batch.changes:
@@ -348,7 +348,7 @@ class IndexManager:
     @property
     def snapshot(self) -> Snapshot:
         """Codex and matcher as of the last refresh."""
-        self._see_that_it_is_ours()
+        self._check_process()
         if self._background is not None:  # it holds the lock until its end, but makes the snapshot first
             self._refresher.loaded.wait(_SNAPSHOT_SECONDS)
         snapshot = self._refresher.snapshot
@@ -368,7 +368,7 @@ class IndexManager:
 
         Cost: a stat per file, a read per changed file, a scan of all texts when names changed.
         """
-        self._see_that_it_is_ours()
+        self._check_process()
         with self._lock:
             if self._closed:
                 raise StoreError("the index is closed")
@@ -378,10 +378,10 @@ class IndexManager:
                 try:
                     if self._lost:
                         self._recover()
-                    outcome = self._refreshed(paths, progress)
+                    outcome = self._refresh_store(paths, progress)
                 except StoreCorrupt:
                     self._recover()
-                    outcome = self._refreshed(None, progress)
+                    outcome = self._refresh_store(None, progress)
             except BaseException as error:
                 self.state = "stale"
                 self.trouble = INDEX_FAILED(kind=type(error).__name__, error=without_paths(message_of(error)))
@@ -400,7 +400,7 @@ class IndexManager:
         with self._lock:
             begun = False
             try:
-                with self._one(self.store):
+                with self._transaction(self.store):
                     done = work(self.store)
                     begun = True
                     self.refresh()
@@ -423,14 +423,14 @@ class IndexManager:
             `INDEX_STALE` when answers may be incomplete, `ENTITY_MATCH_FAILED` when names are matched without the
             statistics of the prose.
         """
-        self._see_that_it_is_ours()
+        self._check_process()
         waiting, self._fresh.equal = False, None
         believed = self.state == "cancelled" or (self.state == "ready" and self._fresh.may_be_believed())
         if self._background is None and not believed:
             try:
                 if self._local and self._fresh.is_quick:
-                    waiting = not self._catch_up(patience)
-                elif (caught_up := self._catch_up_apart(patience)) is None:
+                    waiting = not self._refresh_locked(patience)
+                elif (caught_up := self._refresh_in_thread(patience)) is None:
                     return (INDEX_UNCOMPARED(),)
                 else:
                     waiting = not caught_up
@@ -443,7 +443,7 @@ class IndexManager:
             return (INDEX_CANCELLED(),)
         return (*filter(None, (self.trouble,)), *self._config.warnings)
 
-    def _catch_up(self, patience: float) -> bool:
+    def _refresh_locked(self, patience: float) -> bool:
         """Compare and refresh; False when another refresh holds the lock for too long."""
         if not wait_until(lambda seconds: self._lock.acquire(timeout=seconds), _PATIENCE_SECONDS + patience):
             return False
@@ -462,26 +462,26 @@ class IndexManager:
             self._lock.release()
         return True
 
-    def _catch_up_apart(self, patience: float) -> bool | None:
-        """`_catch_up` in a thread; None, and it goes on, when it has not ended after 0.2 s and `patience`."""
+    def _refresh_in_thread(self, patience: float) -> bool | None:
+        """`_refresh_locked` in a thread; None, and it goes on, when it has not ended after 0.2 s and `patience`."""
         last, most = self._apart, _COMPARE_SECONDS + patience
-        if last is not None and not wait_until(partial(landed, last[1]), max(0.0, last[0] + most - time.monotonic())):
+        if last is not None and not wait_until(partial(is_ready, last[1]), max(0.0, last[0] + most - time.monotonic())):
             return None
         done: Future[bool] = Future()
 
         def run() -> None:
             try:
-                done.set_result(self._catch_up(patience))
+                done.set_result(self._refresh_locked(patience))
             except BaseException as error:  # noqa: BLE001 - re-raised in the waiting thread by done.result()
                 done.set_exception(error)
 
         self._apart = (time.monotonic(), done)
         threading.Thread(target=run, name="armarius-comparer", daemon=True).start()
-        return done.result() if wait_until(partial(landed, done), most) else None
+        return done.result() if wait_until(partial(is_ready, done), most) else None
 
     def ask(self, question: Callable[[Store], Answer]) -> Answer:
         """Run a query on the store. A damaged or replaced index is repaired, and the query is run again."""
-        self._see_that_it_is_ours()
+        self._check_process()
         store = self.store
         try:
             return question(store)
@@ -539,12 +539,12 @@ class IndexManager:
         self._background = threading.Thread(target=run, name="armarius-refresher", daemon=True)
         self._background.start()
 
-    def _see_that_it_is_ours(self) -> None:
+    def _check_process(self) -> None:
         """Raise in a forked child: a lock that another thread of the parent held at the fork is never released."""
         if self._process != os.getpid():
             raise StoreError(f"the index was opened by process {self._process}, which was forked since; open it again")
 
-    def _refreshed(self, paths: Collection[str] | None, progress: Callable[[Progress], None] | None) -> Outcome:
+    def _refresh_store(self, paths: Collection[str] | None, progress: Callable[[Progress], None] | None) -> Outcome:
         if self._whole is None:
             return self._refresher.refresh(self.store, paths, progress)
         # Equal: no lock is taken, and no row is made for a project that does not exist.
@@ -559,7 +559,7 @@ class IndexManager:
         self._fresh.look_again()
         return outcome
 
-    def _one(self, store: Store) -> AbstractContextManager[object]:
+    def _transaction(self, store: Store) -> AbstractContextManager[object]:
         return nullcontext() if self._whole is None else self._whole(store)
 
     def _recover(self) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, Self, cast
 import armarius._core as _core
 import armarius.doors as doors
 from armarius._core import is_local
-from armarius.arguments import Bounds, Kind, checked, joined_scores, read_wordings
+from armarius.arguments import Bounds, Kind, check_arg, joined_scores, read_wordings
 from armarius.codex.authored.collection import Pins, Summaries
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.load import FolderAuthored
@@ -28,7 +28,7 @@ from armarius.documents.features import Features
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ArmariusError, ContractError, StoreError
 from armarius.index.derived import mentions_by_document
-from armarius.index.freshness import Freshness, IndexStatus, IndexWatch, Progress, Snapshot, weakly
+from armarius.index.freshness import Freshness, IndexStatus, IndexWatch, Progress, Snapshot, weak_callback
 from armarius.index.manager import IndexManager, Refresher
 from armarius.index.source import DocumentSource, FolderSource, LiveConfig, place_of
 from armarius.io.folder import project_folder, project_name
@@ -148,7 +148,7 @@ class ProjectIndex:
             root=folder,
             roots=roots,
         )
-        return index._begun(wait=wait, watch=watch, progress=progress)
+        return index._start_index(wait=wait, watch=watch, progress=progress)
 
     @classmethod
     def over(
@@ -181,9 +181,9 @@ class ProjectIndex:
         """
         live = LiveConfig(authored, authored.config())
         index = cls(source, authored, open_store, config=live, project_id=project_id, whole=whole, books=books)
-        return index._begun(wait=wait, watch=False, progress=progress)
+        return index._start_index(wait=wait, watch=False, progress=progress)
 
-    def _begun(self, *, wait: bool, watch: bool, progress: Callable[[Progress], None] | None) -> Self:
+    def _start_index(self, *, wait: bool, watch: bool, progress: Callable[[Progress], None] | None) -> Self:
         try:
             if wait:
                 self.refresh(progress=progress)
@@ -295,7 +295,7 @@ class ProjectIndex:
         text, bounds = strict_text("text", text, most=LONGEST_QUESTION), Bounds.of(chapters, kinds)
         if match not in ("all", "any"):
             raise ContractError(f"match must be 'all' or 'any', got {what_came(match)}")
-        also = checked("also", read_wordings, also)
+        also = check_arg("also", read_wordings, also)
         lookup = partial(
             search, text=text, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, match=match, also=also
         )
@@ -336,12 +336,12 @@ class ProjectIndex:
 
         Does nothing for sources that are not folders: their stamp is compared before every answer.
         """
-        self._follow()
+        self._watch_folders()
 
-    def _follow(self, by: "Watcher | None" = None) -> None:
+    def _watch_folders(self, by: "Watcher | None" = None) -> None:
         """Watch all folders of the project; `by`, a watcher shared between projects, watches the project's own."""
         if self._folders:
-            self._following.start(self._folders, weakly(self._changed), by)
+            self._following.start(self._folders, weak_callback(self._refresh_paths), by)
             live = self._config
             self._following.watchers[0].is_hidden = lambda path: is_hidden(path, live.now)
             self._read_queues()
@@ -384,7 +384,7 @@ class ProjectIndex:
         self.follow_moves()
         self._kept.close()
 
-    def _changed(self, paths: set[str] | None) -> None:
+    def _refresh_paths(self, paths: set[str] | None) -> None:
         with suppress(StoreError, OSError):  # already in the status; the next comparison tries again
             self.refresh(paths)
             self.follow_moves()
@@ -463,7 +463,7 @@ def _search(
         return Hits()
     words = terms if query.match == "all" else _core.text_grams(text)
     rows = store.search(replace(query, terms=tuple(terms)))
-    ordered = _ordered(corpus, words, [(hit.path, hit.paragraph) for hit in rows])
+    ordered = _by_score(corpus, words, [(hit.path, hit.paragraph) for hit in rows])
     hits: list[Hit] = []
     at, wanted = 0, limit
     # A phrase of pairs may match across punctuation; such hits fall away, and more are looked at in their place.
@@ -473,12 +473,12 @@ def _search(
         if text_of is not None:
             passages = {key: replace(passage, text=text_of(passage)) for key, passage in passages.items()}
         read = [(passages[key], score) for key, score in part if key in passages]
-        hits += _located(read, words, exact=query.match == "all")
+        hits += _locate_hits(read, words, exact=query.match == "all")
         at, wanted = at + wanted, 4 * wanted
     return Hits(hits[:limit])
 
 
-def _ordered(corpus: _core.Corpus, words: Sequence[str], keys: Sequence[PassageKey]) -> list[tuple[PassageKey, float]]:
+def _by_score(corpus: _core.Corpus, words: Sequence[str], keys: Sequence[PassageKey]) -> list[tuple[PassageKey, float]]:
     """Best first, ties in project order; paragraphs that the corpus does not score (function words) last."""
     if not keys:
         return []
@@ -488,7 +488,7 @@ def _ordered(corpus: _core.Corpus, words: Sequence[str], keys: Sequence[PassageK
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _located(hits: list[tuple[Passage, float]], terms: list[str], *, exact: bool) -> list[Hit]:
+def _locate_hits(hits: list[tuple[Passage, float]], terms: list[str], *, exact: bool) -> list[Hit]:
     texts = [passage.text for passage, _ in hits]
     missing = {i for i, text in enumerate(texts) if not text.strip()}
     if exact:

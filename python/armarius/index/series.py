@@ -96,7 +96,7 @@ def read_roots(project: Path, folders: Sequence[str | PathLike[str]]) -> tuple[R
                 how = "is" if folder == other else "lies inside" if folder.is_relative_to(other) else "holds"
                 raise ProjectError(f"with_[{at}]: {folder.name!r} {how} {what}; the folders of a series lie apart")
         places.append((f"with_[{at}]", folder))
-        name = _free(folder.name, names)
+        name = _free_name(folder.name, names)
         names.add(name.casefold())
         authored = FolderAuthored(folder)
         config = LiveConfig(authored)
@@ -122,7 +122,7 @@ def _names_in(folder: Path) -> list[str]:
         return []
 
 
-def _free(name: str, names: set[str]) -> str:
+def _free_name(name: str, names: set[str]) -> str:
     """The name of a folder as the first part of a path: nothing hidden, no controls, nobody else's."""
     plain = "".join(char if char.isprintable() else "-" for char in name.encode("utf-8", "replace").decode())
     base = plain.strip(". ") or _UNNAMED
@@ -170,9 +170,9 @@ class SeriesSource:
         self, files: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
     ) -> SourceChanges:
         """See `DocumentSource`: what lies under the name of another folder in the project itself is skipped."""
-        rows, wanted = self._parted(files), self._only(only)
+        rows, wanted = self._split_rows(files), self._split_paths(only)
         parts = [
-            (name, self._compared(name, rows[name], wanted[name], force)) for name in self._sources if name in wanted
+            (name, self._diff_folder(name, rows[name], wanted[name], force)) for name in self._sources if name in wanted
         ]
         stamps = [replace(stamp, path=qualified(name, stamp.path)) for name, part in parts for stamp in part.to_read]
         skipped = [Skipped(qualified(name, file.path), file.reason) for name, part in parts for file in part.skipped]
@@ -186,7 +186,7 @@ class SeriesSource:
 
     def read(self, difference: SourceChanges, files: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
         """See `DocumentSource`; one folder after the other."""
-        rows = self._parted(files)
+        rows = self._split_rows(files)
         to_read = [(*inside(stamp.path, self._roots), stamp) for stamp in difference.to_read]
         removed = [inside(path, self._roots) for path in difference.removed]
         for name, source in self._sources.items():
@@ -196,7 +196,7 @@ class SeriesSource:
                 force=difference.force,
             )
             for batch in source.read(part, rows[name]):
-                yield self._qualified(name, batch) if name else batch
+                yield self._qualify_batch(name, batch) if name else batch
 
     def document(self, path: str, copy: Document | None = None) -> Document:
         """See `DocumentSource`."""
@@ -211,7 +211,7 @@ class SeriesSource:
             raise DocumentSkipped(path, error.reason) from None
         except UnknownDocument:
             raise UnknownDocument(f"no such document: {path!r}") from None
-        return copy if copy is not None and document is as_it_was else _placed(root, document)
+        return copy if copy is not None and document is as_it_was else _place_document(root, document)
 
     def marked(self, document: Document) -> Document:
         """`document` as the index keeps it, of an earlier book where it is of one; unpacks nothing."""
@@ -221,9 +221,9 @@ class SeriesSource:
     def placed(self, document: Document) -> Document:
         """A document that was read by its whole path, as this source reads it."""
         name, inner = inside(document.path, self._roots)
-        return _placed(self._roots[name], replace(document, path=inner)) if name else document
+        return _place_document(self._roots[name], replace(document, path=inner)) if name else document
 
-    def _compared(self, name: str, rows: Mapping[str, FileRow], only: Collection[str], force: bool) -> SourceChanges:
+    def _diff_folder(self, name: str, rows: Mapping[str, FileRow], only: Collection[str], force: bool) -> SourceChanges:
         if name:
             root = self._roots[name]
             if not root.is_there:
@@ -238,7 +238,7 @@ class SeriesSource:
         to_read = tuple(stamp for stamp in changes.to_read if stamp not in hidden)
         return replace(changes, to_read=to_read, skipped=tuple(skipped))
 
-    def _parted(self, files: Mapping[str, FileRow]) -> dict[str, dict[str, FileRow]]:
+    def _split_rows(self, files: Mapping[str, FileRow]) -> dict[str, dict[str, FileRow]]:
         """By folder, then by path inside it."""
         parts: dict[str, dict[str, FileRow]] = {name: {} for name in self._sources}
         for path, row in files.items():
@@ -246,7 +246,7 @@ class SeriesSource:
             parts[name][inner] = row
         return parts
 
-    def _only(self, only: Collection[str]) -> dict[str, list[str]]:
+    def _split_paths(self, only: Collection[str]) -> dict[str, list[str]]:
         """What of each folder is to be looked at, nothing standing for all of it; all folders when nothing is said."""
         whole = self._sources.keys() if not only else {path for path in only if path in self._roots}
         wanted: dict[str, list[str]] = {name: [] for name in whole}
@@ -256,12 +256,12 @@ class SeriesSource:
                 wanted.setdefault(name, []).append(inner)
         return wanted
 
-    def _qualified(self, name: str, batch: ReadBatch) -> ReadBatch:
+    def _qualify_batch(self, name: str, batch: ReadBatch) -> ReadBatch:
         root = self._roots[name]
         result = ReadBatch(skipped=[Skipped(qualified(name, file.path), file.reason) for file in batch.skipped])
         for change in batch.changes:
             if isinstance(change, Put):
-                result.changes.append(Put(_placed(root, change.document), change.stamp))
+                result.changes.append(Put(_place_document(root, change.document), change.stamp))
             elif isinstance(change, Remove):
                 result.changes.append(Remove(qualified(name, change.path)))
             else:
@@ -334,7 +334,7 @@ class SeriesConfig(LiveConfig):
         return (*super().warnings, *missing, *(warning for root in self._roots for warning in root.config.warnings))
 
 
-def _placed(root: Root, document: Document) -> Document:
+def _place_document(root: Root, document: Document) -> Document:
     """A document of another folder, with the path that it has in the project."""
     paragraphs = document.paragraphs
     if root.past or document.kind in STORY_KINDS:

@@ -132,12 +132,12 @@ def place_of(
     """
     if index_dir is not None and (problem := no_path(index_dir)):
         raise ProjectError(f"index_dir: {problem}")
-    from armarius.trust.settings import Permissions, without
+    from armarius.trust.settings import Permissions, without_keys
 
     permissions = Permissions.of(root) if permissions is None else permissions
     if index_dir is not None:
-        config = without(config, ["documents.index_dir"])
-    setting = permissions.heeded(config).index_dir
+        config = without_keys(config, ["documents.index_dir"])
+    setting = permissions.heeded_config(config).index_dir
     chosen = index_dir if setting is None else permissions.place("documents.index_dir", setting)
     return place_for(root, chosen, others=others), permissions.warning(config)
 
@@ -255,7 +255,7 @@ _SHUT = tuple(os.strerror(number) for number in (errno.EACCES, errno.EPERM, errn
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _Walk:
     """The result of one walk of the folder, valid while no folder or file has changed."""
 
     name: str
@@ -282,7 +282,7 @@ class FolderSource:
     def __init__(self, root: Path, config: Callable[[], Config]) -> None:
         self.root = root
         self._config = config
-        self._look: _Look | None = None
+        self._look: _Walk | None = None
         self._queue: EventQueue | None = None
         self._names = itertools.count(1)
         self._reread: dict[str, tuple[str, str]] = {}  # path to the stamp and hash last read
@@ -311,10 +311,10 @@ class FolderSource:
         Cost: one stat per file, also where the kernel reports changes, some of which it misses; 1,000 files take about
         5 ms, and 1 ms when none has changed since the last look.
         """
-        stamps, skipped = walk_files(self.root, self._config(), only=only) if only else self._everything()
+        stamps, skipped = walk_files(self.root, self._config(), only=only) if only else self._all_files()
         self._refuse_incomplete_listing(skipped)
         here = {stamp.path for stamp in stamps}
-        paths = _covered(files, only) if only else files
+        paths = _covered_paths(files, only) if only else files
         gone = [path for path in paths if path not in here]
         if gone:  # check these again: an editor may be replacing a file
             again, _ = walk_files(self.root, self._config(), only=gone)
@@ -329,7 +329,7 @@ class FolderSource:
         """See `DocumentSource`; at most 64 MB of files at a time."""
         batch = ReadBatch([Remove(path) for path in difference.removed])
         size = 0
-        for stamps in _at_once(difference.to_read):
+        for stamps in _file_batches(difference.to_read):
             more = sum(stamp.size for stamp in stamps)
             if size and size + more > _CHUNK_BYTES:
                 yield batch
@@ -355,11 +355,11 @@ class FolderSource:
             self._reread[path] = (stamp, document.content_hash)
         return document
 
-    def _everything(self) -> tuple[list[FileStamp], list[Skipped]]:
+    def _all_files(self) -> tuple[list[FileStamp], list[Skipped]]:
         """All files, from the last walk if it is still valid, else from a new one."""
         config, look = self._config(), self._look
         if look is None or not look.holds(config, by_stats=True):
-            look = self._look = _Look(str(next(self._names)), config, *look_at(self.root, config, queue=self._queue))
+            look = self._look = _Walk(str(next(self._names)), config, *look_at(self.root, config, queue=self._queue))
         return look.stamps, look.skipped
 
     def _read(
@@ -372,7 +372,7 @@ class FolderSource:
         self._refuse_incomplete_listing([item for item in documents if isinstance(item, Skipped)])
         for stamp, document in zip(stamps, documents, strict=True):
             trusted = stamp.stamp
-            if begun - stamp.changed_ns <= _racy(stamp.changed_ns):
+            if begun - stamp.changed_ns <= _racy_window(stamp.changed_ns):
                 trusted = _DOUBT + stamp.stamp
                 self._look = None  # read doubtful files again at the next comparison
             batch.take(stamp.path, trusted, document, files.get(stamp.path), force=force)
@@ -389,7 +389,7 @@ class FolderSource:
                 raise StoreError(f"{item.path}: could not be looked at: {item.reason}")
 
 
-def _at_once(stamps: Sequence[FileStamp]) -> Iterator[Sequence[FileStamp]]:
+def _file_batches(stamps: Sequence[FileStamp]) -> Iterator[Sequence[FileStamp]]:
     """Batches of files of limited number and size."""
     at = 0
     while at < len(stamps):
@@ -401,7 +401,7 @@ def _at_once(stamps: Sequence[FileStamp]) -> Iterator[Sequence[FileStamp]]:
         at = end
 
 
-def _racy(changed_ns: int) -> int:
+def _racy_window(changed_ns: int) -> int:
     return _RACY_NS if changed_ns % 1_000_000 else _COARSE_NS
 
 
@@ -412,12 +412,12 @@ def _stamp_of(root: Path, path: str) -> str:
     except (OSError, ValueError):
         return ""
     changed = max(info.st_mtime_ns, info.st_ctime_ns)
-    if time.time_ns() - changed <= _racy(changed):
+    if time.time_ns() - changed <= _racy_window(changed):
         return ""
     return f"{info.st_dev}:{info.st_ino}:{info.st_mode}:{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}"
 
 
-def _covered(paths: Iterable[str], wanted: Collection[str]) -> list[str]:
+def _covered_paths(paths: Iterable[str], wanted: Collection[str]) -> list[str]:
     """The paths that are in `wanted`, or in one of its folders."""
     named = set(wanted)
     inside = {"": False}

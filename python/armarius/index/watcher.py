@@ -81,11 +81,11 @@ class Followed:
             return
         if parts[0] == ".armarius" and len(parts) > 2:  # a database, not a record
             return
-        self._touch(relative, everything=relative in (".", "armarius.toml") or parts[-1] in _TELLING)
+        self._mark_path(relative, everything=relative in (".", "armarius.toml") or parts[-1] in _TELLING)
 
     def mark_everything(self) -> None:
         """Mark the whole tree."""
-        self._touch(None, everything=True)
+        self._mark_path(None, everything=True)
 
     def due(self) -> float | None:
         """Time (monotonic) to hand marked paths over, None without any. Requires the watcher's lock."""
@@ -112,7 +112,7 @@ class Followed:
         """Stop. Marked paths are left to the next comparison."""
         self.watcher.unfollow(self)
 
-    def _touch(self, path: str | None, *, everything: bool) -> None:
+    def _mark_path(self, path: str | None, *, everything: bool) -> None:
         with self.watcher.wake:
             self._everything |= everything
             if path is not None:
@@ -200,14 +200,14 @@ class Watcher:
 
     def mark(self, path: str) -> None:
         """Mark an absolute path in the watched folder that contains it."""
-        concerned = self._all()
+        concerned = self._all_folders()
         if self._many and (name := os.path.relpath(path, self._root).split(os.sep, 1)[0]) != os.curdir:
             with self.wake:
                 concerned = list(self._followed.get(str(self._root / name), ()))
         for folder in concerned:
             folder.mark(path)
 
-    def _all(self) -> list[Followed]:
+    def _all_folders(self) -> list[Followed]:
         with self.wake:
             return [folder for here in self._followed.values() for folder in here]
 
@@ -240,7 +240,7 @@ class Watcher:
     def _run(self) -> None:
         if self._many:
             self._begin()
-            for folder in self._all():
+            for folder in self._all_folders():
                 folder.mark_everything()
         while True:
             with self.wake:
@@ -249,36 +249,36 @@ class Watcher:
                 if self._stopped:
                     return
             self._look()
-            for folder in self._all():
-                self._hand_over(folder)
+            for folder in self._all_folders():
+                self._report_changes(folder)
 
-    def _every(self) -> float:
+    def _sweep_interval(self) -> float:
         return max(_BLIND_SWEEP_SECONDS, _BLIND_SHARE * self._sweep_cost) if self.blind else _SWEEP_SECONDS
 
-    def _due(self, folder: Followed) -> float:
+    def _due_time(self, folder: Followed) -> float:
         due = folder.due()
-        return folder.swept + self._every() if due is None else due
+        return folder.swept + self._sweep_interval() if due is None else due
 
     def _delay(self) -> float:
         """Seconds until the next action. Requires the lock."""
         now = time.monotonic()
-        times = [self._tried + self._every()] if self.blind else []
-        times += [self._due(folder) for here in self._followed.values() for folder in here]
+        times = [self._tried + self._sweep_interval()] if self.blind else []
+        times += [self._due_time(folder) for here in self._followed.values() for folder in here]
         return min(times, default=now + _SWEEP_SECONDS) - now
 
     def _look(self) -> None:
         """Subscribe again if the folder was replaced, or if the last subscription failed."""
         replaced = _identity(self._root) != self._identity
-        if replaced or (self.blind and time.monotonic() >= self._tried + self._every()):
+        if replaced or (self.blind and time.monotonic() >= self._tried + self._sweep_interval()):
             was_blind = self.blind
             self._begin()
             if replaced or (was_blind and not self.blind):
-                for folder in self._all():
+                for folder in self._all_folders():
                     folder.mark_everything()
 
-    def _hand_over(self, folder: Followed) -> None:
+    def _report_changes(self, folder: Followed) -> None:
         with self.wake:
-            if time.monotonic() < self._due(folder):
+            if time.monotonic() < self._due_time(folder):
                 return
         began = time.monotonic()
         waited = folder.hand_over()

@@ -102,13 +102,13 @@ class Folder:
         if self._descriptor is None:
             self._refuse_link(name)
             if not path.is_dir():
-                raise _no_folder(path)
+                raise _not_a_folder(path)
             return Folder(path, None)
         try:
             return Folder(path, os.open(name, _FOLDER_FLAGS | _NOFOLLOW, dir_fd=self._descriptor))
         except NotADirectoryError:  # what Linux says of a link here, too
             self._refuse_link(name)
-            raise _no_folder(path) from None
+            raise _not_a_folder(path) from None
         except OSError:
             self._refuse_link(name)
             raise
@@ -164,7 +164,7 @@ def opened_folder(path: Path, *, below: Path | None = None, make: bool = False, 
     if make and below is None:
         path.mkdir(mode=mode, parents=True, exist_ok=True)
     start = path if below is None else below
-    folder = _trusted(start)
+    folder = _open_trusted(start)
     try:
         for part in parts:
             inner = folder.inner(part, make=make, mode=mode)
@@ -175,13 +175,13 @@ def opened_folder(path: Path, *, below: Path | None = None, make: bool = False, 
         folder.close()
 
 
-def _trusted(path: Path) -> Folder:
+def _open_trusted(path: Path) -> Folder:
     if _BY_DESCRIPTOR:
         return Folder(path, os.open(path, _FOLDER_FLAGS))
     if not path.exists():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     if not path.is_dir():
-        raise _no_folder(path)
+        raise _not_a_folder(path)
     return Folder(path, None)
 
 
@@ -197,7 +197,7 @@ def _parts(path: Path, below: Path | None) -> tuple[str, ...]:
     return parts
 
 
-def _no_folder(path: Path) -> Refused:
+def _not_a_folder(path: Path) -> Refused:
     return Refused("not a folder", path.name)
 
 
@@ -283,7 +283,7 @@ def without_paths(text: str, *, root: Path | None = None, longest: int | None = 
         for form in {str(root), root.as_posix(), str(resolved), resolved.as_posix(), resolved.as_uri()}:
             text = text.replace(f"{form}/", "").replace(f"{form}\\", "")
             text = re.sub(rf"{re.escape(form)}(?![\w-]|\.\w)", ".", text)
-    text = _ABSOLUTE.sub(_last, text)
+    text = _ABSOLUTE.sub(_last_part, text)
     return text if longest is None or len(text) <= longest else f"{text[: longest - 1]}…"
 
 
@@ -308,6 +308,6 @@ def answer_without_paths(answer: Any, root: Path | None) -> Any:  # noqa: ANN401
     return {**answer, **changed} if changed else answer
 
 
-def _last(match: re.Match[str]) -> str:
+def _last_part(match: re.Match[str]) -> str:
     quote, path = match["quote"] or "", (match["inside"] or match.group()).rstrip("/\\")
     return f"{quote}{_SEPARATOR.split(path)[-1] or '.'}{quote}"

@@ -155,7 +155,7 @@ class PerProcess(Generic[Thing]):
         self._inherited: list[Thing] = []
         self._locks: dict[int, threading.Lock] = {}  # one per process: an inherited lock may never be released
 
-    def mine(self) -> Thing | None:
+    def current(self) -> Thing | None:
         """The resource of this process, or None."""
         return self._thing if self._process == os.getpid() else None
 

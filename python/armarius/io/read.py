@@ -161,7 +161,7 @@ def looks_like_archive(data: bytes) -> bool:
     return data.find(_SIGNATURE, 0, _FRONT) >= 0 and data.rfind(b"PK\x05\x06", max(0, len(data) - 66_000)) >= 0
 
 
-def packed(members: Mapping[str, bytes]) -> bytes:
+def pack_zip(members: Mapping[str, bytes]) -> bytes:
     """A zip of these members. Cost: 50 MB/s."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
@@ -191,8 +191,8 @@ class Archive:
             raise BookError(f"{name}: {len(infos):,} members, at most {MAX_MEMBERS:,} are read")
         check_size(sum(info.file_size for info in infos), f"{name}: unpacked", MAX_UNPACKED)
         self._infos = {info.filename: info for info in infos}
-        self.outside = tuple(member for member in self._infos if _climbs(member))
-        self.names = tuple(member for member in self._infos if not _climbs(member))
+        self.outside = tuple(member for member in self._infos if _leaves_folder(member))
+        self.names = tuple(member for member in self._infos if not _leaves_folder(member))
 
     def read(self, member: str) -> bytes:
         """The bytes of one member.
@@ -240,7 +240,7 @@ class Archive:
         return made.getvalue()
 
 
-def _climbs(name: str) -> bool:
+def _leaves_folder(name: str) -> bool:
     """Whether a member would lie outside of the folder it is unpacked to."""
     parts = name.replace("\\", "/").split("/")
     return name.startswith(("/", "\\")) or ".." in parts or ":" in parts[0] or "\0" in name

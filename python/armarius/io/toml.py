@@ -43,7 +43,7 @@ def read_toml(path: Path, *, name: str, follow: bool = False) -> dict[str, Any] 
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _not_read(name, error) from None
+        raise _read_error(name, error) from None
     return settings_of(_text(data, name), name=name)
 
 
@@ -57,10 +57,10 @@ def rewrite_toml(path: Path, change: Callable[[str], str], *, name: str, below: 
     try:
         rewrite_file(path, lambda data: change(_text(data, name)).encode(), limit=MAX_BYTES, below=below)
     except OSError as error:
-        raise _not_read(name, error) from None
+        raise _read_error(name, error) from None
 
 
-def _not_read(name: str, error: OSError) -> ConfigError:
+def _read_error(name: str, error: OSError) -> ConfigError:
     if isinstance(error, TooLarge):
         return ConfigError(f"{name}: larger than {MAX_BYTES:,} bytes")
     if isinstance(error, Refused):
@@ -130,18 +130,18 @@ def value_of(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(value_of, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{quoted(key, key=True)} = {value_of(item)}' for key, item in value.items())}}}"
-    return str(value) if isinstance(value, int) else quoted(str(value))
+        return f"{{{', '.join(f'{quote_toml(key, key=True)} = {value_of(item)}' for key, item in value.items())}}}"
+    return str(value) if isinstance(value, int) else quote_toml(str(value))
 
 
-def quoted(text: str, *, key: bool = False) -> str:
+def quote_toml(text: str, *, key: bool = False) -> str:
     """`text` as TOML writes it, on one line and in printable characters only; a key stays bare where it may."""
     if key and _BARE.fullmatch(text):
         return text
-    return '"' + "".join(_escaped(char) for char in text) + '"'
+    return '"' + "".join(_escape_char(char) for char in text) + '"'
 
 
-def _escaped(char: str) -> str:
+def _escape_char(char: str) -> str:
     if char in '"\\':
         return f"\\{char}"
     if char.isprintable():
@@ -178,26 +178,26 @@ def with_value(
     wanted[table][key] = value
     end = "\r\n" if "\r\n" in text else "\n"
     lines = (text if text.endswith("\n") or not text else text + end).splitlines(keepends=True)
-    new = f"{quoted(key, key=True)} = {value_of(value)}"
+    new = f"{quote_toml(key, key=True)} = {value_of(value)}"
     behind = "  # " + "".join(char if char.isprintable() else " " for char in comment) if comment else ""
     drafts = [
         [*lines[:at], f"{new}{behind or old}{end}", *lines[at + 1 :]]
         for at, line in enumerate(lines)
         if (old := _comment_behind(line, key)) is not None
     ]
-    opening = re.compile(rf"\s*\[\s*{re.escape(quoted(table, key=True))}\s*\]")
+    opening = re.compile(rf"\s*\[\s*{re.escape(quote_toml(table, key=True))}\s*\]")
     heads = [at for at, line in enumerate(lines) if opening.match(line)]
     heads = [
         at for at, line in enumerate(lines) if any(_comment_behind(line, name) is not None for name in below)
     ] or heads
     drafts += [[*lines[: at + 1], f"{new}{behind}{end}", *lines[at + 1 :]] for at in reversed(heads)]
-    drafts.append([*lines, end * bool(lines), f"[{quoted(table, key=True)}]{end}", f"{new}{behind}{end}"])
-    return next((whole for draft in drafts if _says(whole := "".join(draft), wanted)), None)
+    drafts.append([*lines, end * bool(lines), f"[{quote_toml(table, key=True)}]{end}", f"{new}{behind}{end}"])
+    return next((whole for draft in drafts if _parses_to(whole := "".join(draft), wanted)), None)
 
 
 def _comment_behind(line: str, key: str) -> str | None:
     """The comment behind a line that states `key`, with the space before it; "" for none, None for another line."""
-    if not line.lstrip().startswith((key, f"'{key}'", quoted(key))):
+    if not line.lstrip().startswith((key, f"'{key}'", quote_toml(key))):
         return None
     for at in (*(at for at, char in enumerate(line) if char == "#"), len(line)):
         try:
@@ -208,7 +208,7 @@ def _comment_behind(line: str, key: str) -> str | None:
     return None
 
 
-def _says(text: str, wanted: dict[str, Any]) -> bool:
+def _parses_to(text: str, wanted: dict[str, Any]) -> bool:
     try:
         return parse_toml(text) == wanted
     except tomllib.TOMLDecodeError:

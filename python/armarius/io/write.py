@@ -61,7 +61,7 @@ class Step(NamedTuple):
     def of(cls, changes: Mapping[Path, bytes | None], root: Path) -> "Step":
         """The step that `changed_files` noted, without what lies elsewhere."""
         below = {path: data for path, data in changes.items() if path.is_relative_to(root)}
-        return cls({path.relative_to(root).as_posix(): (data, _now(path, root)) for path, data in below.items()})
+        return cls({path.relative_to(root).as_posix(): (data, _read_bytes(path, root)) for path, data in below.items()})
 
     @classmethod
     def from_json(cls, text: bytes) -> "Step":
@@ -96,7 +96,7 @@ class Step(NamedTuple):
             StoreFull: As `write_atomic`.
         """
         for path, (_, after) in self.files.items():
-            if _now(root / path, root) != after:
+            if _read_bytes(root / path, root) != after:
                 raise PageChanged(f"{path}: changed meanwhile, so nothing was written; look at it again")
         for path, (before, after) in self.files.items():
             if before is None:
@@ -105,7 +105,7 @@ class Step(NamedTuple):
                 write_atomic(root / path, before, below=root, before=after or b"")
 
 
-def _now(path: Path, root: Path) -> bytes | None:
+def _read_bytes(path: Path, root: Path) -> bytes | None:
     try:
         return read_file(path, limit=_MOST_HELD, below=root)
     except FileNotFoundError:
@@ -113,7 +113,7 @@ def _now(path: Path, root: Path) -> bytes | None:
 
 
 @contextmanager
-def _noted(folder: Folder, path: Path) -> Iterator[None]:
+def _note_change(folder: Folder, path: Path) -> Iterator[None]:
     """Note that the block changes a file, if it does."""
     changes, data = _CHANGES.get(), None
     if changes is not None and path not in changes and folder.lstat(path.name) is not None:
@@ -159,7 +159,7 @@ def write_atomic(
     try:
         with opened_folder(path.parent, below=below, make=make) as folder:
             there = _refuse_other(folder, path.name)
-            if before is not None and there is not None and (what := _kept_by_user(folder, path.name, there)):
+            if before is not None and there is not None and (what := _why_protected(folder, path.name, there)):
                 raise _Protected(what, path.name)
             draft = f".{path.name}.{os.urandom(8).hex()}.tmp"
             descriptor = folder.open(draft, _NEW, mode if there is None else 0o600)
@@ -170,9 +170,9 @@ def write_atomic(
                     file.write(data)
                     file.flush()
                     os.fsync(file.fileno())
-                if before is not None and _held(folder, path.name, len(before) + 1) != before:
+                if before is not None and _first_bytes(folder, path.name, len(before) + 1) != before:
                     raise StoreConflict(f"{path.name}: changed meanwhile, so nothing was written")
-                with _noted(folder, path):
+                with _note_change(folder, path):
                     folder.replace(draft, path.name)
             except BaseException:
                 with suppress(OSError):
@@ -224,7 +224,7 @@ class _Protected(Refused):
     """The user does not want the file replaced."""
 
 
-def _kept_by_user(folder: Folder, name: str, info: os.stat_result) -> str:
+def _why_protected(folder: Folder, name: str, info: os.stat_result) -> str:
     """Why a file of the user's is not replaced, or ""."""
     if not info.st_mode & 0o222 or not os.access(folder.at(name), os.W_OK, dir_fd=folder.descriptor):
         return "read-only"
@@ -251,7 +251,7 @@ def _keep_attributes(folder: Folder, name: str, info: os.stat_result, draft: int
                         raise
 
 
-def _held(folder: Folder, name: str, size: int) -> bytes:
+def _first_bytes(folder: Folder, name: str, size: int) -> bytes:
     """The first bytes of a file; b"" where it is not there."""
     try:
         with os.fdopen(folder.open(name, os.O_RDONLY), "rb") as file:
@@ -441,7 +441,7 @@ def remove_file(path: Path, *, below: Path | None = None) -> bool:
             if what := refusal(info):
                 raise Refused(what, path.name)
             # A link put there since the look is removed itself: unlink never follows.
-            with _noted(folder, path):
+            with _note_change(folder, path):
                 folder.unlink(path.name)
             return True
     except FileNotFoundError:

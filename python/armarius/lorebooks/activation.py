@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from armarius.arguments import ProfileName, checked, read_messages
+from armarius.arguments import ProfileName, check_arg, read_messages
 from armarius.deadline import Recent
 from armarius.errors import ContractError
 from armarius.lorebooks.active.compiled import ROUNDS, SETTINGS, CompiledBooks, Rules, read_settings, unknown_settings
@@ -77,7 +77,7 @@ def scan_of(
     story = _checked_story(story)
     tags = strict_texts("tags", tags)
     turns = tuple(messages) if isinstance(messages, Iterator) else messages
-    lines = checked("messages", partial(read_messages, lines=True), turns)
+    lines = check_arg("messages", partial(read_messages, lines=True), turns)
     turn = None if turn is None else whole("turn", turn, least=-MOST)
     greeting = None if greeting is None else whole("greeting", greeting)
     budget = None if budget is None else whole("budget", budget)
@@ -158,7 +158,7 @@ class Activator:
 
     def _replayed(self, profile: str, books: Sequence[Book], scan: Scan) -> State:
         """The state after the earlier turns, one per message of the user, or per message if none is the user's."""
-        ready = self._of(profile, books, scan)
+        ready = self._keys_of(profile, books, scan)
         lines = scan.messages
         if not ready.timed or len(lines) < 2:
             return State()
@@ -173,14 +173,14 @@ class Activator:
         return state
 
     def _search(self, profile: str, books: Sequence[Book], scan: Scan, luck: Random, state: State) -> Activation:
-        ready = self._of(profile, books, scan)
+        ready = self._keys_of(profile, books, scan)
         if isinstance(ready, CompiledBooks):
             return search_rounds(ready, _rules(profile, books, scan), scan, luck, state)
         if isinstance(ready, CompiledRisu):
             return search_risu(ready, books, scan, luck, state)
         return search_story(ready, scan, luck, state)
 
-    def _of(self, profile: str, books: Sequence[Book], scan: Scan) -> Keys:
+    def _keys_of(self, profile: str, books: Sequence[Book], scan: Scan) -> Keys:
         """The compiled keys of these books under this profile, from an LRU cache."""
         names = tuple(scan.names(book.id) for book in books)
         rules = _rules(profile, books, scan) if profile in ROUNDS else None
@@ -356,7 +356,7 @@ def constant_entries(activator: Activator, books: Sequence[Book], scan: Scan) ->
     Cost: one search of nothing; linear in the number of entries.
     """
     constant = [
-        replace(book, entries=tuple(_timeless(entry, _TIMED) for entry in book.entries if entry.level == "always"))
+        replace(book, entries=tuple(_drop_timing(entry, _TIMED) for entry in book.entries if entry.level == "always"))
         for book in books
     ]
     result = activator.search([book for book in constant if book.entries], scan, state=State())
@@ -371,7 +371,7 @@ def constant_entries(activator: Activator, books: Sequence[Book], scan: Scan) ->
         for entry in book.entries:
             address = f"{book.id}/{entry.id}"
             if address in active:
-                entry = _timeless(entry, _DRAWN)
+                entry = _drop_timing(entry, _DRAWN)
                 entry = replace(entry, chance=replace(entry.chance, probability=None))
             if address not in lost:
                 entries.append(entry)
@@ -379,7 +379,7 @@ def constant_entries(activator: Activator, books: Sequence[Book], scan: Scan) ->
     return ConstantEntries(result, tuple(decided), active)
 
 
-def _timeless(entry: Entry, names: frozenset[str]) -> Entry:
+def _drop_timing(entry: Entry, names: frozenset[str]) -> Entry:
     kept: list[Decorator] = []
     dropped = False
     for decorator in entry.decorators:

@@ -19,12 +19,12 @@ from armarius.lorebooks.formats.containers import (
     by_short,
     card_format,
     dump_json,
-    found_in,
+    find_book,
     open_container,
 )
 from armarius.lorebooks.formats.format import FieldOrigin, Format, Reader, TreePath, at, is_empty
 from armarius.lorebooks.formats.notes import NO_ENTITIES, VAULT_MARK, ExtractedEntities, extract_entities
-from armarius.lorebooks.record import LEAVES, Entry, UnsupportedField, checked_profile, dotted, value_of
+from armarius.lorebooks.record import LEAVES, Entry, UnsupportedField, checked_profile, dotted_path, value_of
 from armarius.validation import near, shown, suggestion, valid_text
 
 EXPORTS = get_args(BookFormat)
@@ -157,13 +157,13 @@ class Book:
             own = self.found.format
             if to in (None, self.format, own.short, own.name):
                 if to in (None, self.format) or self.container.kind == "json":
-                    return _edited(self, self.container, self.found)
+                    return _export_edited(self, self.container, self.found)
                 tree, losses = _edited_tree(self, self.container, self.found)  # the JSON of a picture or archive, alone
                 return Exported(dump_json(tree), losses)
         target = by_short(to or "sillytavern")
         if target is None:
             raise BookError(f"no format {shown(to)} to export to; there are {', '.join(EXPORTS)}")
-        return _converted(self, target)
+        return _export_converted(self, target)
 
     def to_wire(self, *, texts: bool = False) -> dict[str, Any]:
         """As JSON: what it is and its number of entries; with `texts` the entries."""
@@ -192,7 +192,7 @@ def detect_book(source: bytes | str | PathLike[str]) -> str:
         BookError: Nothing that is known, damaged, or above a limit.
     """
     data, name = file_bytes(source)
-    return found_in(open_container(data, name), name).name
+    return find_book(open_container(data, name), name).name
 
 
 def read_book(
@@ -217,7 +217,7 @@ def read_book(
     data, file = file_bytes(source)
     file = name or file
     container = open_container(data, file)
-    return _book(container, found_in(container, file), file, profile, id_)
+    return _book(container, find_book(container, file), file, profile, id_)
 
 
 def file_bytes(source: bytes | str | PathLike[str]) -> tuple[bytes, str]:
@@ -300,7 +300,7 @@ def _book(container: Container, part: EmbeddedText, file: str, profile: ProfileN
     )
 
 
-def _edited(book: Book, container: Container, part: EmbeddedText) -> Exported:
+def _export_edited(book: Book, container: Container, part: EmbeddedText) -> Exported:
     if not book.changed:
         return Exported(container.data, ())
     tree, losses = _edited_tree(book, container, part)
@@ -348,7 +348,7 @@ def _remove(tree: Any, entry: Entry, losses: list[UnsupportedField]) -> None:  #
         del place[last]
     else:
         losses.append(
-            UnsupportedField(dotted(entry.source.path), entry.name, "cannot be taken out of this format; it stays")
+            UnsupportedField(dotted_path(entry.source.path), entry.name, "cannot be taken out of this format; it stays")
         )
 
 
@@ -376,18 +376,18 @@ def _write(
 def _add(tree: Any, format_: Format, entry: Entry, losses: list[UnsupportedField]) -> None:  # noqa: ANN401
     assert format_.add is not None
     path = format_.add(tree, entry)
-    base = _read_back(tree, format_, path)
+    base = _reread_entry(tree, format_, path)
     _write(tree, format_, entry, base, path, losses, _UNSAID)
 
 
-def _read_back(tree: Any, format_: Format, path: TreePath) -> Entry:  # noqa: ANN401
+def _reread_entry(tree: Any, format_: Format, path: TreePath) -> Entry:  # noqa: ANN401
     """The entry that a new raw object is read as: what need not be written."""
     reader = Reader("", format_.name)
     format_.read(tree, reader)
     return next((entry for entry in reader.entries if entry.source.path == path), Entry(""))
 
 
-def _converted(book: Book, target: Format) -> Exported:
+def _export_converted(book: Book, target: Format) -> Exported:
     assert target.begin is not None
     tree = target.begin(book.name, book.description)
     losses: list[UnsupportedField] = []
@@ -400,11 +400,11 @@ def _converted(book: Book, target: Format) -> Exported:
         assert target.add is not None
         path = target.add(tree, entry)
         if template is None:  # every new raw object reads alike
-            template = _read_back(tree, target, path)
+            template = _reread_entry(tree, target, path)
         _write(tree, target, entry, template, path, losses, _UNSAID)
         if target.carry is not None and own is not None and own.carry is not None:
             carried = target.carry(target.raw(tree, path), entry.original)
-            paths.update(dotted((*entry.source.path, name)) for name in carried)
+            paths.update(dotted_path((*entry.source.path, name)) for name in carried)
         if entry.decorators and target.name not in _WITH_DECORATORS:
             names = ", ".join(f"@@{decorator.name}" for decorator in entry.decorators)
             losses.append(UnsupportedField(f"{entry.id}.decorators", names, f"{target.name} has none; left out"))
@@ -414,7 +414,7 @@ def _converted(book: Book, target: Format) -> Exported:
             for loss in book.losses
             if loss.path not in paths
         ]
-        losses += _unheard(book, target, paths)
+        losses += _lost_members(book, target, paths)
         if book.settings.get("budget") is not None and "book.budget" not in paths:
             losses.append(
                 UnsupportedField("book.budget", book.settings["budget"], f"{target.name}: set it where it is used")
@@ -445,7 +445,7 @@ def _origin(book: Book) -> FieldOrigin:
     return FieldOrigin(book.settings, card, card_at, raw if isinstance(raw, Mapping) else {}, book_at or ())
 
 
-def _unheard(book: Book, target: Format, paths: set[str]) -> list[UnsupportedField]:
+def _lost_members(book: Book, target: Format, paths: set[str]) -> list[UnsupportedField]:
     """Members of a card that were not reported at import and that the target, also a card, does not support."""
     card, card_at = _card(book)
     if target.members is None:
@@ -453,11 +453,11 @@ def _unheard(book: Book, target: Format, paths: set[str]) -> list[UnsupportedFie
     reported = {loss.path for loss in book.losses}
     losses = []
     for name, value in card.items():
-        path = dotted((*card_at, name))
+        path = dotted_path((*card_at, name))
         if path not in paths and path not in reported and name not in _APART and not is_empty(value):
             losses.append(UnsupportedField(path, value, f"{target.name} has no such member"))
     if card.get("assets") and book.container is not None and book.container.kind != "json":
-        path = dotted((*card_at, "assets"))
+        path = dotted_path((*card_at, "assets"))
         losses.append(
             UnsupportedField(path, card["assets"], "pictures and sounds of the original file; JSON does not hold them")
         )

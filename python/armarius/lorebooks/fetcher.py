@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from armarius.arguments import Bounds, Turn
-from armarius.codex.cards import one_line, tidy, without_later
+from armarius.codex.cards import drop_blanks, one_line, without_later
 from armarius.deadline import Recent
 from armarius.documents.data import NOBODY
 from armarius.headings import DEFAULT_LANGUAGE, FRAMES, HeadingKey, Language, Reason, frame, heading
@@ -51,7 +51,7 @@ def body(text: str, as_of: int | None) -> tuple[str, bool]:
     content = text if as_of is None else without_later(text, as_of)
     hidden = content != text
     if hidden:
-        content = tidy(content)
+        content = drop_blanks(content)
     return _POSING.sub(r"\1\2♯", content).strip(), hidden
 
 
@@ -144,11 +144,11 @@ class LoreSearch:
         with self._lock:
             if (kept := self._last.get(id(request))) is not None:
                 return kept[1]
-            looked = self._looked(request)
+            looked = self._find_active(request)
             self._last.keep(id(request), (request, looked))
             return looked
 
-    def _looked(self, request: FetchRequest) -> ActiveLore:
+    def _find_active(self, request: FetchRequest) -> ActiveLore:
         present, problems = self.books.look()
         books = MappingProxyType({id_: book for id_, book in present.items() if not book.switched_off})
         if not books:
@@ -212,7 +212,7 @@ class LoreFetcher:
         candidates: list[Candidate] = []
         omitted: list[Omission] = []
         unwanted = None if self.layer == "rules" else Bounds(kinds=request.kinds).leaves_out("setting", None)
-        for at, item in enumerate(_kept_first([item for item in lore.of(self.layer) if item.text])):
+        for at, item in enumerate(_order_by_keep([item for item in lore.of(self.layer) if item.text])):
             content, hidden = body(with_user(item.text, NOBODY), request.as_of)
             id_, source = self._names(item)
             if unwanted is not None:
@@ -258,7 +258,7 @@ class LoreFetcher:
         )
 
 
-def _kept_first(active: list[Active]) -> list[Active]:
+def _order_by_keep(active: list[Active]) -> list[Active]:
     def worth(item: Active) -> tuple[int, float, int]:
         slot = SLOTS.index(item.place.slot) if item.place.slot in SLOTS else 0
         return (slot, -item.entry.share.keep, item.order)

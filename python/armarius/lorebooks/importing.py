@@ -17,10 +17,10 @@ from armarius.codex.model import Entity, SharedName, shared_names
 from armarius.documents.classify import MANUSCRIPTS, NOT_READ, PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import make_document
-from armarius.documents.features import named
+from armarius.documents.features import kinds_of_name
 from armarius.documents.markup import MARKUP
 from armarius.documents.project_map import MappedFile
-from armarius.documents.units import appended, chapter_number, volume_number
+from armarius.documents.units import chapter_number, is_supplement, volume_number
 from armarius.errors import BookError, UnknownId
 from armarius.io import folder_lock, read_file, write_atomic
 from armarius.io.read import MAX_BYTES
@@ -33,10 +33,10 @@ from armarius.lorebooks.record import (
     Conflict,
     Entry,
     UnsupportedField,
-    applied,
+    apply_edits,
     book_id,
     checked_profile,
-    decided,
+    decide_conflicts,
     differences,
     to_json,
 )
@@ -207,33 +207,33 @@ class Importing:
         theirs = [valid_text("theirs", address) for address in texts("theirs", theirs)]
         data, file = file_bytes(source)
         file = name or file
-        if (there := self._there(data, file, profile, updates)) is not None and not theirs:
-            return self._of(there, there.losses, "same"), data
+        if (there := self._find_unchanged(data, file, profile, updates)) is not None and not theirs:
+            return self._import_report(there, there.losses, "same"), data
         book = read_book(data, name=file, profile=profile)
-        before = self._books[updates] if updates else self._known(book, file, data)
+        before = self._books[updates] if updates else self._find_book(book, file, data)
         conflicts: list[Conflict] = []
         losses = list(book.losses)
         kind = "new"
         changes: tuple[Change, ...] = ()
         if before is None:
-            book = self._under_free_id(book)
+            book = self._assign_free_id(book)
         else:
             base = {entry.id: entry for entry in before.read}
-            book = _under_id(replace(book, profile=profile or before.profile), before.id)
+            book = _assign_id(replace(book, profile=profile or before.profile), before.id)
             edits = edits_of(before)
-            entries, conflicts, more = applied(book.read, edits, base, before.id)
+            entries, conflicts, more = apply_edits(book.read, edits, base, before.id)
             if theirs:
-                edits, conflicts = decided(edits, conflicts, theirs)
-                entries, _, more = applied(book.read, edits, base, before.id)
+                edits, conflicts = decide_conflicts(edits, conflicts, theirs)
+                entries, _, more = apply_edits(book.read, edits, base, before.id)
             losses += more
             book = replace(book, entries=entries, name=before.name, switched_off=before.switched_off)
             changes = differences(before.settings, before.entries, book.settings, book.entries)
-            kind = "same" if _is_of(before, data) and book.profile == before.profile and not changes else "update"
+            kind = "same" if _is_made_of(before, data) and book.profile == before.profile and not changes else "update"
         if theirs and before is None:
             raise UnknownId(f"theirs: nothing here differs from the file at {theirs[0]!r}: the book is new")
-        return self._of(book, losses, kind, conflicts, changes), data
+        return self._import_report(book, losses, kind, conflicts, changes), data
 
-    def _of(
+    def _import_report(
         self,
         book: Book,
         losses: Iterable[UnsupportedField],
@@ -248,12 +248,12 @@ class Importing:
         losses = (*losses, *codex.losses)
         return ImportReport(book, losses, tuple(conflicts), kind, proposed, False, codex, changes, shared)
 
-    def _there(self, data: bytes, file: str, profile: ProfileName | None, updates: str) -> Book | None:
+    def _find_unchanged(self, data: bytes, file: str, profile: ProfileName | None, updates: str) -> Book | None:
         """The book that was made of these very bytes under this name, so that they need not be read again."""
         some = [self._books[updates]] if updates else [book for book in self._books.values() if book.file == file]
-        return next((book for book in some if _is_of(book, data) and profile in (None, book.profile)), None)
+        return next((book for book in some if _is_made_of(book, data) and profile in (None, book.profile)), None)
 
-    def _known(self, book: Book, file: str, data: bytes) -> Book | None:
+    def _find_book(self, book: Book, file: str, data: bytes) -> Book | None:
         """The book that this file is the same as, or a newer state of."""
         near = [
             item
@@ -261,10 +261,10 @@ class Importing:
             if item.format == book.format and ((file and item.file == file) or book_id(item.name) == book_id(book.name))
         ]
         near.sort(key=lambda item: item.file != file)
-        same = [item for item in near if _is_of(item, data)]
+        same = [item for item in near if _is_made_of(item, data)]
         return next(iter(same or [item for item in near if _overlap(item.read, book.read)]), None)
 
-    def _under_free_id(self, book: Book) -> Book:
+    def _assign_free_id(self, book: Book) -> Book:
         """The book under an id that no other has, a broken one included: books of one name are several."""
         ids = self._books.taken()
         if book.id not in ids:
@@ -272,10 +272,10 @@ class Importing:
         number = 2
         while f"{book.id}-{number}" in ids:
             number += 1
-        return _under_id(book, f"{book.id}-{number}")
+        return _assign_id(book, f"{book.id}-{number}")
 
 
-def _under_id(book: Book, id_: str) -> Book:
+def _assign_id(book: Book, id_: str) -> Book:
     """A book as it was read, under another id."""
     if book.id == id_:
         return book
@@ -283,7 +283,7 @@ def _under_id(book: Book, id_: str) -> Book:
     return replace(book, id=id_, entries=entries, read=entries)
 
 
-def _is_of(book: Book, data: bytes) -> bool:
+def _is_made_of(book: Book, data: bytes) -> bool:
     return book.container is not None and book.container.data == data
 
 
@@ -296,11 +296,11 @@ def _overlap(before: tuple[Entry, ...], now: tuple[Entry, ...]) -> bool:
         return not before
     texts = {entry.text.strip() for entry in before} - {""}
     by_id = {entry.id: entry for entry in before}
-    shared = sum(entry.text.strip() in texts or _alike(by_id.get(entry.id), entry) for entry in now)
+    shared = sum(entry.text.strip() in texts or _is_same_entry(by_id.get(entry.id), entry) for entry in now)
     return 2 * shared >= min(len(before), len(now))
 
 
-def _alike(before: Entry | None, now: Entry) -> bool:
+def _is_same_entry(before: Entry | None, now: Entry) -> bool:
     if before is None:
         return False
     if before.name and before.name == now.name:
@@ -312,9 +312,9 @@ def proposals(book: Book) -> tuple[Proposal, ...]:
     """Proposed entities of a book: entries with a type, or with their name among their keys."""
     result: dict[str, Proposal] = {}
     for entry in book.entries:
-        keys = [key.text.strip() for key in entry.match.keys if key.kind == "plain" and _like_a_name(key.text)]
+        keys = [key.text.strip() for key in entry.match.keys if key.kind == "plain" and _is_name_like(key.text)]
         name = entry.name.strip()
-        if not _like_a_name(name) or (name not in keys and not entry.type):
+        if not _is_name_like(name) or (name not in keys and not entry.type):
             continue
         aliases = tuple(dict.fromkeys(key for key in keys if key != name))
         before = result.get(name)
@@ -326,7 +326,7 @@ def proposals(book: Book) -> tuple[Proposal, ...]:
     return tuple(result.values())
 
 
-def _like_a_name(text: str) -> bool:
+def _is_name_like(text: str) -> bool:
     text = text.strip()
     cased = text[:1].isupper() or not text[:1].isascii()
     return 0 < len(text) <= _LONGEST_NAME and cased and any(char.isalpha() for char in text)
@@ -416,7 +416,7 @@ def import_manuscript(path: Path, root: Path, *, write: bool, into: str = "chapt
         name = folder + _file_name(title, len(chapters), path.stem, {file.removeprefix(folder) for file in names})
         names.add(name)
         is_page = not title and not chapters and len(parts) > 1 and bool(parts[1][1]) and len(body) < _PAGES
-        page = book_id(path.stem) + ("-frontmatter" if named(path.stem) else "")  # book.md would be a chapter
+        page = book_id(path.stem) + ("-frontmatter" if kinds_of_name(path.stem) else "")  # book.md would be a chapter
         target = f"notes/{page}.md" if is_page else f"{into}/{name}"
         state = _state(root, target, body)
         if write and state == "new":
@@ -491,20 +491,20 @@ def split(text: str) -> list[tuple[str, str, str]]:
         if headings or len(pages) < 2 or len(body) < _PAGES * len(pages):
             pages = [body]
         chapters = [("", headings[0][2] if headings else "", page) for page in pages]
-    return [(volume, title, _with_notes(page, notes)) for volume, title, page in chapters]
+    return [(volume, title, _append_notes(page, notes)) for volume, title, page in chapters]
 
 
 def _is_volume(title: str) -> bool:
     return volume_number(title) is not None and chapter_number(title) is None
 
 
-def _with_notes(text: str, notes: dict[str, str]) -> str:
+def _append_notes(text: str, notes: dict[str, str]) -> str:
     mine = [number for number in dict.fromkeys(_MARK.findall(text)) if number in notes]
     return text + "".join(f"\n[^{number}]: {notes[number]}\n" for number in mine)
 
 
 def _file_name(title: str, at: int, stem: str, names: set[str]) -> str:
-    number = chapter_number(title) if title and not appended(title) else None
+    number = chapter_number(title) if title and not is_supplement(title) else None
     name = f"ch{number:03d}" if number is not None else f"{at:03d}-{book_id(title or stem)}"
     return f"{name}.md" if f"{name}.md" not in names else f"{name}-{at:03d}.md"
 

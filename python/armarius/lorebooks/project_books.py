@@ -26,12 +26,12 @@ from typing import Any, Protocol, get_args
 from armarius.arguments import ProfileName
 from armarius.codex.model import Deleted
 from armarius.errors import BookError, ConfigError, ContractError, UnknownId
-from armarius.headings.display import counted
+from armarius.headings.display import count_noun
 from armarius.io import folder_lock, names_in, read_file, remove_folder, stat_of, write_atomic
 from armarius.io.read import MAX_BYTES
 from armarius.lorebooks.book import Book, read_book
 from armarius.lorebooks.formats.notes import NO_ENTITIES, codex_json
-from armarius.lorebooks.record import applied, checked_profile, to_json
+from armarius.lorebooks.record import apply_edits, checked_profile, to_json
 from armarius.trust.folders import read_user_config
 from armarius.trust.settings import CONFIG_NAME, Config, allowed, disallow
 from armarius.trust.settings import allow as remember
@@ -222,7 +222,7 @@ def _load(keeping: BookKeeping, id_: str, now: object) -> StoredBook:
         id_=id_,
     )
     edits = card.get("edits")
-    entries, _, losses = applied(book.read, edits if isinstance(edits, dict) else {}, {}, id_)
+    entries, _, losses = apply_edits(book.read, edits if isinstance(edits, dict) else {}, {}, id_)
     book = replace(
         book,
         name=str(card.get("name") or book.name),
@@ -290,9 +290,9 @@ class Books(Mapping[str, Book]):
     def __repr__(self) -> str:
         books, problems = self.look()
         named = ", ".join([*list(books)[:_NAMED], *(["…"] if len(books) > _NAMED else [])])
-        entries = counted(sum(len(book) for book in books.values()), "entry", "entries")
+        entries = count_noun(sum(len(book) for book in books.values()), "entry", "entries")
         broken = f", {len(problems)} broken" if problems else ""
-        text = f"<{counted(len(books), 'book')}{': ' if named else ''}{named}; {entries}{broken}>"
+        text = f"<{count_noun(len(books), 'book')}{': ' if named else ''}{named}; {entries}{broken}>"
         return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
     def snapshot(self) -> Mapping[str, Book]:
@@ -310,7 +310,7 @@ class Books(Mapping[str, Book]):
         books, problems = self.look()
         if isinstance(key, str) and key in problems:
             raise UnknownId(f"the book {shown(key)} is broken: {problems[key]}")
-        return _called(books, key)
+        return _book_named(books, key)
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str) and key in self.snapshot()
@@ -466,7 +466,7 @@ def available_books(ids: list[str]) -> str:
     return f"; there are {', '.join(ids[:_NAMED])}{more}"
 
 
-def _called(books: Mapping[str, Book], key: object) -> Book:
+def _book_named(books: Mapping[str, Book], key: object) -> Book:
     if isinstance(key, str) and key in books:
         return books[key]
     named = [book for book in books.values() if book.name == key]

@@ -376,7 +376,7 @@ class Conflict(NamedTuple):
     theirs: Any
 
 
-def dotted(path: Iterable[str | int]) -> str:
+def dotted_path(path: Iterable[str | int]) -> str:
     """A path inside a file as text."""
     return ".".join(str(part) for part in path)
 
@@ -408,11 +408,11 @@ def from_json(leaf: str, value: Any) -> Any:  # noqa: ANN401
         KeyError, TypeError, ValueError: The data are invalid.
     """
     if leaf == "match.keys":
-        return tuple(Key(str(key["text"]), _one_of(key["kind"], KeyKind)) for key in value)
+        return tuple(Key(str(key["text"]), _check_option(key["kind"], KeyKind)) for key in value)
     if leaf == "match.require":
-        return tuple(Condition(_one_of(row["how"], How), from_json("match.keys", row["keys"])) for row in value)
+        return tuple(Condition(_check_option(row["how"], How), from_json("match.keys", row["keys"])) for row in value)
     if leaf == "match.range" and value is not None:
-        return Range(int(value["count"]), _one_of(value["unit"], Unit))
+        return Range(int(value["count"]), _check_option(value["unit"], Unit))
     if leaf in _TUPLES:
         return None if value is None else tuple(str(item) for item in value)
     default = value_of(Entry(""), leaf)
@@ -425,14 +425,14 @@ def from_json(leaf: str, value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def _one_of(value: Any, kind: Any) -> Any:  # noqa: ANN401 - a Literal
+def _check_option(value: Any, kind: Any) -> Any:  # noqa: ANN401 - a Literal
     options = get_args(kind)
     if value not in options:
         raise ValueError(f"expected one of {', '.join(options)}")
     return value
 
 
-def applied(
+def apply_edits(
     read: tuple[Entry, ...],
     edits: Mapping[str, Any],
     base: Mapping[str, Entry],
@@ -457,19 +457,19 @@ def applied(
             if entry.id in base and base[entry.id] != entry:
                 conflicts.append(Conflict(entry.id, "", base[entry.id].text, None, entry.text))
             continue
-        made.append(_changed(entry, edit, base.get(entry.id), conflicts, losses))
+        made.append(_apply_edit(entry, edit, base.get(entry.id), conflicts, losses))
     for id_, edit in waiting.items():
         if edit is None:
             continue
         if id_ in base:  # it was in the file and is not any more: what was changed in it here stays as an entry
             conflicts.append(Conflict(id_, "", base[id_].text, edit, None))
-            made.append(_changed(replace(base[id_], book=book), edit, None, conflicts, losses))
+            made.append(_apply_edit(replace(base[id_], book=book), edit, None, conflicts, losses))
         else:
-            made.append(_changed(Entry(id_, book=book), edit, None, conflicts, losses))
+            made.append(_apply_edit(Entry(id_, book=book), edit, None, conflicts, losses))
     return tuple(made), conflicts, losses
 
 
-def decided(
+def decide_conflicts(
     edits: Mapping[str, Any], conflicts: Sequence[Conflict], theirs: Sequence[str]
 ) -> tuple[dict[str, Any], list[Conflict]]:
     """The edits without those that give way to the file, and the conflicts that are left.
@@ -502,7 +502,7 @@ def decided(
     return kept, [item for item in conflicts if not {(item.entry, item.field), (item.entry, "")} & gone]
 
 
-def _changed(
+def _apply_edit(
     entry: Entry, edit: Mapping[str, Any], base: Entry | None, conflicts: list[Conflict], losses: list[UnsupportedField]
 ) -> Entry:
     values: dict[str, Any] = {}

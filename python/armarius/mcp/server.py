@@ -81,21 +81,21 @@ def _arguments(tool: Tool, *, named: bool) -> type[Arguments]:
     return create_model(tool.__name__, __base__=Arguments, **fields)
 
 
-def _lean(schema: Any, parts: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
+def _prune(schema: Any, parts: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
     """A schema without what no model needs: titles, defaults, null for what may be left out, parts by reference."""
     if isinstance(schema, list):
-        return [_lean(item, parts) for item in schema]
+        return [_prune(item, parts) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
-        return _lean(parts[schema["$ref"].rpartition("/")[2]], parts)
+        return _prune(parts[schema["$ref"].rpartition("/")[2]], parts)
     choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) == 1:
         schema = {**{key: value for key, value in schema.items() if key != "anyOf"}, **choices[0]}
     dropped = _DROPPED | ({"description"} if "properties" in schema else set())  # there the docstring of a model
-    result = {key: _lean(value, parts) for key, value in schema.items() if key not in dropped and key != "properties"}
+    result = {key: _prune(value, parts) for key, value in schema.items() if key not in dropped and key != "properties"}
     if "properties" in schema:
-        result["properties"] = {name: _lean(body, parts) for name, body in schema["properties"].items()}
+        result["properties"] = {name: _prune(body, parts) for name, body in schema["properties"].items()}
     return result
 
 
@@ -121,7 +121,7 @@ def page(blocks: Iterable[str], cursor: int) -> str:
 
 
 @contextmanager
-def _guarded(root: Path | None, failed: Callable[[Failure], Exception]) -> Iterator[None]:
+def _convert_errors(root: Path | None, failed: Callable[[Failure], Exception]) -> Iterator[None]:
     """Turn every error into one that names no path of this machine."""
     try:
         yield
@@ -129,7 +129,7 @@ def _guarded(root: Path | None, failed: Callable[[Failure], Exception]) -> Itera
         raise failed(describe(error, root=None if root is None else root.resolve())) from None
 
 
-def _failed(failure: Failure) -> Exception:
+def _tool_error(failure: Failure) -> Exception:
     return ToolError(f"{failure.code}: {failure.message.removesuffix(BY_FORCE)}")
 
 
@@ -192,7 +192,7 @@ class ToolServer(MCPServer):
         if name not in self._tools:
             return None
         schema = self._tools[name][1].model_json_schema()
-        return dict(_lean(schema, schema.get("$defs", {})))
+        return dict(_prune(schema, schema.get("$defs", {})))
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -207,7 +207,7 @@ class ToolServer(MCPServer):
         tool, kind = self._tools[name]
         said_id = "" if context is None else (context.headers or {}).get("x-request-id", "")[:200] or context.request_id
 
-        @_guarded(self._root, _failed)
+        @_convert_errors(self._root, _tool_error)
         def answer() -> CallToolResult:
             request_id.set(said_id or request_id.get())  # of this thread's own context
             params = kind.from_wire(arguments)
@@ -224,8 +224,8 @@ class ToolServer(MCPServer):
 
 def add_resources(server: MCPServer, opener: Asked, root: Path | None) -> None:
     """The documents, and each of them."""
-    listing = _guarded(root, lambda failure: ResourceError(f"{failure.code}: {failure.message}"))
-    reading = _guarded(root, lambda failure: ResourceNotFoundError(failure.message))
+    listing = _convert_errors(root, lambda failure: ResourceError(f"{failure.code}: {failure.message}"))
+    reading = _convert_errors(root, lambda failure: ResourceNotFoundError(failure.message))
 
     @server.resource("armarius://documents", mime_type="application/json")
     @listing
@@ -244,7 +244,7 @@ def add_resources(server: MCPServer, opener: Asked, root: Path | None) -> None:
 
 def add_prompt(server: MCPServer, opener: Asked, root: Path | None) -> None:
     """The question with its context."""
-    prompting = _guarded(root, lambda failure: MCPError(_INVALID_PARAMS, f"{failure.code}: {failure.message}"))
+    prompting = _convert_errors(root, lambda failure: MCPError(_INVALID_PARAMS, f"{failure.code}: {failure.message}"))
 
     @server.prompt()
     @prompting
@@ -283,23 +283,23 @@ def build_server(
     """
     written = WRITING if allow_write else ()
     if not isinstance(source, ContextEngine):
-        return _of_many(source, tenant, READING + CODE + written, token)
+        return _shelf_server(source, tenant, READING + CODE + written, token)
 
     @contextmanager
-    def asked(_: str) -> Iterator[ContextEngine]:
+    def open_engine(_: str) -> Iterator[ContextEngine]:
         source.wait(_PATIENCE_S)
         yield source
 
     tools = READING + (CODE if _has_code(source) else ()) + written
-    server = ToolServer(asked, source.root, tools, _INSTRUCTIONS, token=token)
-    add_resources(server, asked, source.root)
-    add_prompt(server, asked, source.root)
+    server = ToolServer(open_engine, source.root, tools, _INSTRUCTIONS, token=token)
+    add_resources(server, open_engine, source.root)
+    add_prompt(server, open_engine, source.root)
     return server
 
 
-def _of_many(shelf: "LocalShelf | doors.Shelf", tenant: str, tools: Sequence[Tool], token: str) -> MCPServer:
+def _shelf_server(shelf: "LocalShelf | doors.Shelf", tenant: str, tools: Sequence[Tool], token: str) -> MCPServer:
     @contextmanager
-    def asked(name: str) -> Iterator[ContextEngine]:
+    def open_engine(name: str) -> Iterator[ContextEngine]:
         project = shelf.project(name, tenant=tenant)
         with project.asked():
             project.wait(_PATIENCE_S)
@@ -311,7 +311,7 @@ def _of_many(shelf: "LocalShelf | doors.Shelf", tenant: str, tools: Sequence[Too
         return (project.id for project in listed)
 
     root = getattr(shelf, "root", None)
-    return ToolServer(asked, root, tools, _MANY + _INSTRUCTIONS, listing=projects, token=token)
+    return ToolServer(open_engine, root, tools, _MANY + _INSTRUCTIONS, listing=projects, token=token)
 
 
 def serve_http(

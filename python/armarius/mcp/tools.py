@@ -16,12 +16,12 @@ from armarius.code.subgraph import Subgraph, matches, tree
 from armarius.codex.cards import holds
 from armarius.codex.model import Fact
 from armarius.documents.kinds import STORY_KINDS
-from armarius.headings.display import counted
+from armarius.headings.display import count_noun
 from armarius.io.folder import without_paths
 from armarius.requests import AsOfIn, ChaptersIn, Count, Flag, KindsIn, MessagesIn, TargetsIn, Whole, Wire, WordingsIn
 from armarius.search.contradictions.values import topic_of
 from armarius.text.tokens import TokenCounter
-from armarius.text.unicode import joined
+from armarius.text.unicode import join_parts
 from armarius.validation import shown
 from armarius.verbs.params import Around, FactIn, Line
 from armarius.verbs.table import around
@@ -143,17 +143,17 @@ def find(
     question, *others = (*variants, query) if variants else (query,)  # the words of the book find more
     hits = engine.find(question, also=others, kinds=kinds, chapters=chapters, as_of=as_of, cursor=cursor)
     hint = "" if variants else "; with variants more is found"
-    warned = list(_warned(engine, hits.warnings))
-    hits[:] = _shown(hits)
+    warned = list(_warning_lines(engine, hits.warnings))
+    hits[:] = _filter(hits)
     text = "\n".join([f"confidence {hits.confidence:.2f}{hint}", *warned, str(hits)])
     return CallToolResult(content=[TextContent(type="text", text=escaped(text))])
 
 
-def _warned(engine: "Engine", warnings: "Iterable[ContextWarning | str]") -> Iterator[str]:
+def _warning_lines(engine: "Engine", warnings: "Iterable[ContextWarning | str]") -> Iterator[str]:
     return (f"! {without_paths(str(warning), root=engine.root)}" for warning in warnings)
 
 
-def _shown(hits: Iterable[Kept]) -> Iterator[Kept]:
+def _filter(hits: Iterable[Kept]) -> Iterator[Kept]:
     """Those that tell of more than entities at the level `never`."""
     return (hit for hit in hits if hit.level != "never")
 
@@ -170,14 +170,14 @@ def read(engine: "Engine", *, path: Place, lines: Lines = None) -> Iterator[str]
     every = engine.documents()
     inside = [document for document in every if not folder or document.path.startswith(f"{folder}/")]
     if inside:
-        yield from _warned(engine, every.warnings)
+        yield from _warning_lines(engine, every.warnings)
         yield from (f"{document.kind} {document.chapter or ''} {document.title} {document.path}" for document in inside)
         return
     document = engine.document(path)
     total = document.text.count("\n") + 1
     first, last = lines or (1, total)
     if first > total:
-        yield f"nothing: it has {counted(total, 'line')}, numbered from 1"
+        yield f"nothing: it has {count_noun(total, 'line')}, numbered from 1"
     for number, line in enumerate(document.lines(first, last).split("\n"), first):
         if line.strip():
             yield f"{number} {line.rstrip()}"
@@ -214,7 +214,7 @@ def context(
     )  # fmt: skip
     if why:
         return [str(pack.why(why))]
-    warned = "\n".join(_warned(engine, pack.warnings))
+    warned = "\n".join(_warning_lines(engine, pack.warnings))
     texts: list[ContentBlock] = [TextContent(type="text", text=text) for text in (pack.prompt, warned) if text]
     return CallToolResult(content=texts, structured_content=_account(account_wire(pack)) if account else None)
 
@@ -237,14 +237,14 @@ def entities(engine: "Engine", *, text: Named = "") -> Iterator[str]:
     """List the people, places and things that the project describes, most mentioned first: name, id, type, aliases."""
     entities = engine.entities()
     named = {match.entity_id for match in engine.detect(text)} if text else {entity.id for entity in entities}
-    yield from _warned(engine, entities.warnings)
+    yield from _warning_lines(engine, entities.warnings)
     for entity in sorted(entities, key=lambda entity: -entities.mentions.get(entity.id, 0)):
         if entity.id in named:
-            others = f" · {joined(entity.aliases, '、')}" if entity.aliases else ""
-            yield f"{_named(entity)} {entity.type}{others} · {entities.mentions.get(entity.id, 0)}×"
+            others = f" · {join_parts(entity.aliases, '、')}" if entity.aliases else ""
+            yield f"{_entity_label(entity)} {entity.type}{others} · {entities.mentions.get(entity.id, 0)}×"
 
 
-def _named(entity: "Entity") -> str:
+def _entity_label(entity: "Entity") -> str:
     return entity.name if entity.name == entity.id else f"{entity.name} [{entity.id}]"
 
 
@@ -252,18 +252,18 @@ def entity(engine: "Engine", *, name: Name, as_of: AsOf = None) -> Iterator[str]
     """Show the card of one: what it is, facts by chapter, relations, where it is described."""
     entity = engine.entity(name)
     if entity.level == "never":
-        yield _WITHHELD.format(_named(entity))
+        yield _WITHHELD.format(_entity_label(entity))
         return
     yield engine.card(entity.id, as_of=as_of)
     for edge in engine.graph.neighbors(entity.id):
         source, target = engine.entity(edge.source), engine.entity(edge.target)
         if holds(edge, as_of) and "never" not in (source.level, target.level):
-            yield f"{source.name} -{edge.type}-> {target.name}{_when(edge.since, edge.until)}"
+            yield f"{source.name} -{edge.type}-> {target.name}{_span_label(edge.since, edge.until)}"
     places = ", ".join(f"{at.path}:{at.line}".removesuffix(":0") for at in entity.origins)
-    yield f"{_named(entity)}, level {entity.level}, from {places}"
+    yield f"{_entity_label(entity)}, level {entity.level}, from {places}"
 
 
-def _when(since: int | None, until: int | None) -> str:
+def _span_label(since: int | None, until: int | None) -> str:
     return "" if since is None and until is None else f" (chapters {since or ''}–{until or ''})"
 
 
@@ -276,20 +276,20 @@ def evidence(
     """
     entity = engine.entity(name)
     if entity.level == "never":
-        yield _WITHHELD.format(_named(entity))
+        yield _WITHHELD.format(_entity_label(entity))
         return
     bounds: dict[str, Any] = {"chapters": chapters, "as_of": as_of}
     statements = engine.evidence(entity.id, attribute=attribute or None, **bounds)
-    claims = list(_shown(statements))
-    yield from _warned(engine, statements.warnings)
-    yield f"{_named(entity)}: {engine.entities().mentions.get(entity.id, 0)} mentions"
+    claims = list(_filter(statements))
+    yield from _warning_lines(engine, statements.warnings)
+    yield f"{_entity_label(entity)}: {engine.entities().mentions.get(entity.id, 0)} mentions"
     whole = {(each.path, each.paragraph) for each in claims if attribute or each.chapter is None or each.competes_with}
     topic = topic_of(attribute) if attribute else None
     hits: dict[tuple[str, int | None], tuple[Hit, int]] = {}
-    for hit in _shown(engine.search(entity.name, also=entity.aliases[:8], kinds=STORY_KINDS, limit=_LOOKED, **bounds)):
+    for hit in _filter(engine.search(entity.name, also=entity.aliases[:8], kinds=STORY_KINDS, limit=_LOOKED, **bounds)):
         if len(hits) == (_NARROW if topic else _HITS):
             break
-        if (hit.path, hit.paragraph) in whole or (topic and not topic.told_in(hit.text)):
+        if (hit.path, hit.paragraph) in whole or (topic and not topic.occurs_in(hit.text)):
             continue
         at = next((each.position for each in engine.detect(hit.text) if each.entity_id == entity.id), None)
         if at is not None:
@@ -297,15 +297,15 @@ def evidence(
     for each in claims:
         rivals = f" — competes on {', '.join(each.attributes)} with {', '.join(each.competes_with)}"
         if (each.path, each.paragraph) not in hits:  # else its passage follows
-            yield _stated(engine, each, _cut(each.text, _SENTENCE) + rivals * bool(each.competes_with))
+            yield _statement_line(engine, each, _cut(each.text, _SENTENCE) + rivals * bool(each.competes_with))
     if attribute and not claims and not hits:
         yield f"nothing about {attribute}"
     passages = sorted(hits.values(), key=lambda pair: (pair[0].chapter or 0, pair[0].path, pair[0].paragraph or 0))
     for hit, at in passages:
-        yield _stated(engine, hit, _cut(hit.text, _SENTENCE, at))
+        yield _statement_line(engine, hit, _cut(hit.text, _SENTENCE, at))
 
 
-def _stated(engine: "Engine", item: "Hit | Statement", text: str) -> str:
+def _statement_line(engine: "Engine", item: "Hit | Statement", text: str) -> str:
     where = "profile" if item.chapter is None else f"chapter {item.chapter}"
     document, start = engine.document(item.path), item.span[0] if item.span else 0
     line = document.line_at(max(start, document.text.find(item.text, start)))
@@ -332,9 +332,9 @@ def propose(engine: "Engine", *, name: Short, type: Type, **details: Unpack[Deta
     relations = [(relation, engine.entity(relation.to)) for relation in details.pop("relations", ())]
     made = engine.codex.create(name, type=type, level="never", **{**details, **_facts(details)})
     _relate(engine, made, relations)
-    also = f" with {counted(len(relations), 'relation')}" if relations else ""
+    also = f" with {count_noun(len(relations), 'relation')}" if relations else ""
     where = "in .armarius/codex.toml at level never: the user raises it there or in `armarius studio`"
-    return [f"Proposed {_named(made)}{also}, {where}."]
+    return [f"Proposed {_entity_label(made)}{also}, {where}."]
 
 
 def update(engine: "Engine", *, name: Name, type: str | None = None, **details: Unpack[Details]) -> list[str]:  # noqa: A002
@@ -348,7 +348,7 @@ def update(engine: "Engine", *, name: Name, type: str | None = None, **details: 
         engine.codex.update(entity.id, **changes)
     _relate(engine, entity, relations)
     parts = [*changes, *(f"{each.type} → {to.name}" for each, to in relations)]
-    return [f"Updated {_named(entity)}: {', '.join(parts) or 'nothing'}."]
+    return [f"Updated {_entity_label(entity)}: {', '.join(parts) or 'nothing'}."]
 
 
 def _facts(details: Details, *facts: Fact) -> dict[str, Any]:
@@ -386,7 +386,7 @@ def understand(
         return
     proposals = request.parse(reply, model="the model of this session", hash=hash)
     proposals.apply()
-    yield f"Proposed {counted(len(proposals), 'line')} in [proposed.*] of armarius.toml."
+    yield f"Proposed {count_noun(len(proposals), 'line')} in [proposed.*] of armarius.toml."
     yield from (f"{item.name}: {item.says}{f' ({item.warning})' * bool(item.warning)}" for item in proposals)
     yield from (f"not used: {line}" for line in proposals.refused)
 

@@ -69,7 +69,7 @@ def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable
                 offered.append(candidate)
     groups = tuple(sorted(_headings([*offered, *staying]) - OURS - {""}))
     return Admitted(
-        tuple(_distinct(_in_order(_cleaned(offered, groups)), omitted)),
+        tuple(_drop_duplicates(_sort_candidates(_clean_candidates(offered, groups)), omitted)),
         tuple(omitted),
         tuple(sorted(warnings, key=lambda w: (LAYER_INDEX[w[0]], w[1].code, w[1].message))),
         groups,
@@ -84,7 +84,7 @@ def canonical(candidate: Candidate) -> tuple[object, ...]:
     return LAYER_INDEX[candidate.layer], not candidate.pinned, -candidate.score, *_REST(candidate), *twins
 
 
-def _in_order(candidates: list[Candidate]) -> list[Candidate]:
+def _sort_candidates(candidates: list[Candidate]) -> list[Candidate]:
     """By `canonical`, of which score, source and id are enough where no two of a layer have one id."""
     if len({(item.layer, item.id) for item in candidates}) < len(candidates):
         return sorted(candidates, key=canonical)
@@ -94,7 +94,7 @@ def _in_order(candidates: list[Candidate]) -> list[Candidate]:
     return [item for layer in LAYER_INDEX for item in ordered if item.layer == layer]
 
 
-def _distinct(ordered: list[Candidate], omitted: list[Omission]) -> list[Candidate]:
+def _drop_duplicates(ordered: list[Candidate], omitted: list[Omission]) -> list[Candidate]:
     """Those with something to say that none before them says; the others are added to `omitted`."""
     everything = {item.content for item in ordered}
     if len(everything) == len(ordered) == len({(item.layer, item.id) for item in ordered}) and "" not in everything:
@@ -127,7 +127,7 @@ def _headings(candidates: Sequence[Candidate]) -> set[str]:
     return headings.union([group_heading(group, of_request=True) for group in of_request])
 
 
-def _cleaned(candidates: Sequence[Candidate], groups: tuple[str, ...]) -> list[Candidate]:
+def _clean_candidates(candidates: Sequence[Candidate], groups: tuple[str, ...]) -> list[Candidate]:
     """Each as it may stand in a prompt; most are returned unchanged after a few checks."""
     if len(candidates) > _MANY:
         doubts = doubtful([item.content for item in candidates], groups)
@@ -150,12 +150,12 @@ def _cleaned(candidates: Sequence[Candidate], groups: tuple[str, ...]) -> list[C
             and item.score == item.score  # no NaN
             and item.content.strip() == item.content
         )
-        else _clean(item, groups)
+        else _clean_candidate(item, groups)
         for place, item in enumerate(candidates)
     ]
 
 
-def _clean(candidate: Candidate, groups: tuple[str, ...]) -> Candidate:
+def _clean_candidate(candidate: Candidate, groups: tuple[str, ...]) -> Candidate:
     content, anchor = candidate.content, candidate.anchor
     core, marks = candidate.core, candidate.marks
     harmless = escape(content, groups)

@@ -14,7 +14,7 @@ from armarius._core import BudgetItems, allocate
 from armarius.errors import BudgetError, BudgetTooSmall
 from armarius.prompt.admit import Admitted
 from armarius.prompt.counter import CachedCounter, cut, window
-from armarius.prompt.escape import marked, trimmed
+from armarius.prompt.escape import insert_marks, trimmed
 from armarius.prompt.profile import MOST_TOKENS, BudgetProfile
 from armarius.prompt.render import (
     CLOSING,
@@ -153,7 +153,7 @@ class Demand:
         self.admitted, self.counter, self.profile, self.available = admitted, counter, profile, available
         self.limit = profile.limit(available)
         self.candidates = [
-            entry if entry.layer != "rules" and entry.keep != "around" else _binding(entry)
+            entry if entry.layer != "rules" and entry.keep != "around" else _bind_candidate(entry)
             for entry in admitted.candidates
         ]
         self.windows = [
@@ -162,20 +162,20 @@ class Demand:
         self._pieces = self._long_pieces()  # of a long content what can matter, and where it starts
         self.tokens = counter.sections(
             [
-                entry.content if not entry.marks and index not in self._pieces else _said(entry, *self._piece(index))
+                entry.content if not entry.marks and index not in self._pieces else _mark_up(entry, *self._piece(index))
                 for index, entry in enumerate(self.candidates)
             ]
         )
         for index in [index for index in self._pieces if self.tokens[index] <= self.limit]:
             del self._pieces[index]
-            self.tokens[index] = counter.section(_said(self.candidates[index], self.candidates[index].content, 0))
+            self.tokens[index] = counter.section(_mark_up(self.candidates[index], self.candidates[index].content, 0))
         self._shorts: list[int | None] = [None] * len(self.candidates)
         self._cores: dict[int, int] = {}  # tokens of what no truncation may touch
         for index, entry in enumerate(self.candidates):
             if entry.short is not None and (short := counter.section(entry.short)) < self.tokens[index]:
                 self._shorts[index] = short
             if entry.core is not None:
-                core = counter.section(marked(entry.content, entry.marks, *entry.core))
+                core = counter.section(insert_marks(entry.content, entry.marks, *entry.core))
                 self._cores[index] = min(core, self.tokens[index])
         groups = list(dict.fromkeys([(entry.layer, entry.group) for entry in self.candidates if entry.group]))
         self._groups = {group: number for number, group in enumerate(groups)}
@@ -210,7 +210,7 @@ class Demand:
         target = self.limit
         for attempt in range(_REPAIRS):
             decisions, granted, _ = self.allocate(terms, target)
-            self._insist(terms, decisions)
+            self._require_pinned(terms, decisions)
             placed, moved = self.place(terms, decisions, target)
             items = arrange(placed, places)
             total, by_layer = self.counter.of_prompt(layer_pieces(items))
@@ -315,7 +315,7 @@ class Demand:
             candidate = self.candidates[index]
             content, marks = candidate.content, candidate.marks
             if decision == FULL:
-                items[index] = PromptItem(candidate, marked(content, marks) if marks else content)
+                items[index] = PromptItem(candidate, insert_marks(content, marks) if marks else content)
             elif decision == SHORT:
                 if candidate.short is not None:
                     items[index] = PromptItem(candidate, candidate.short, "short")
@@ -327,7 +327,7 @@ class Demand:
                         before = at if (at := content.find(head)) >= 0 else None
                 part = self._cut(index, decision, before)
                 if part[0] < part[1]:
-                    items[index] = PromptItem(candidate, marked(content, marks, *part), "truncated", part)
+                    items[index] = PromptItem(candidate, insert_marks(content, marks, *part), "truncated", part)
                     moved |= before is not None and before != part[0]
         return items, moved
 
@@ -339,19 +339,19 @@ class Demand:
         for _ in range(4):
             if candidate.keep == "around":
                 earlier = None if before is None else before - base
-                start, end = _around(candidate, text, base, allowed, earlier, counter)
+                start, end = _window_span(candidate, text, base, allowed, earlier, counter)
             else:
                 start, end = cut(text, allowed, keep=candidate.keep or "head", counter=counter.counter)
             start, end = trimmed(text, marks, start, end)
             if start >= end:
                 break
-            over = counter.section(marked(text, marks, start, end)) - tokens
+            over = counter.section(insert_marks(text, marks, start, end)) - tokens
             if over <= 0:
                 return start + base, end + base
             allowed -= over
         return (0, 0) if candidate.core is None else candidate.core
 
-    def _insist(self, terms: Terms, decisions: list[int]) -> None:
+    def _require_pinned(self, terms: Terms, decisions: list[int]) -> None:
         """Raise when what must not be missing is; find the least budget that would do."""
         must = [i for i, entry in enumerate(self.candidates) if entry.pinned and entry.layer in ("rules", "immediate")]
         absent = [self.candidates[index] for index in must if decisions[index] == OMITTED]
@@ -426,18 +426,18 @@ def is_window(candidate: Candidate) -> bool:
     return candidate.layer == "immediate" and candidate.keep == "around"
 
 
-def _binding(candidate: Candidate) -> Candidate:
+def _bind_candidate(candidate: Candidate) -> Candidate:
     """Rules are never trimmed, the window around the cursor is never left out."""
     if candidate.layer == "rules":
         return replace(candidate, pinned=True, keep=None, short=None)
     return replace(candidate, pinned=True) if is_window(candidate) else candidate
 
 
-def _said(candidate: Candidate, text: str, base: int) -> str:
-    return marked(candidate.content, candidate.marks, base, base + len(text)) if candidate.marks else text
+def _mark_up(candidate: Candidate, text: str, base: int) -> str:
+    return insert_marks(candidate.content, candidate.marks, base, base + len(text)) if candidate.marks else text
 
 
-def _around(
+def _window_span(
     candidate: Candidate, text: str, base: int, allowed: int, before: int | None, counter: CachedCounter
 ) -> tuple[int, int]:
     """The window around the cursor, or around the core: it counts as one place, and what is around it is cut."""

@@ -12,10 +12,10 @@ from armarius.prompt.admit import Admitted, admit
 from armarius.prompt.allocate import FittedPrompt, available_tokens
 from armarius.prompt.continuation import Continuation, Previous, still_valid
 from armarius.prompt.counter import CachedCounter, Counter, PrefixMemory, stable_hash
-from armarius.prompt.fetch import apply_pins, confirmed, dropped_pins, fetch_all
+from armarius.prompt.fetch import apply_pins, confirm_all, dropped_pins, fetch_all
 from armarius.prompt.pack import pack
 from armarius.prompt.report.pack import Pack, Task, account
-from armarius.prompt.shares import query_candidate, spoken
+from armarius.prompt.shares import query_candidate, recent_turns
 from armarius.requests import AssembleRequest
 from armarius.warnings import COUNTER_FAILED
 
@@ -50,12 +50,12 @@ class Assembler:
             outcomes = apply_pins(fetch_all(task.fetchers, task.fetch, timeout=self._fetch_timeout), task.fetch.wishes)
             confirmed_ids: set[str] = set()
             if before is not None and continues:
-                confirmed_ids, failed = confirmed(
+                confirmed_ids, failed = confirm_all(
                     task.fetchers, before.retrieved, task.fetch, timeout=self._fetch_timeout
                 )
                 outcomes += failed
         with stage("admit"):
-            outcomes += [spoken(task.fetch), query_candidate(task.fetch)]
+            outcomes += [recent_turns(task.fetch), query_candidate(task.fetch)]
             admitted = admit(outcomes, task.fetch.project_id, staying=before.retrieved if before else ())
         previous, valid = Previous(), set[str]()
         if before is not None:

@@ -109,11 +109,11 @@ def fit_demand(
     if not previous.prompt:
         return Demand(admitted, counter, profile, available).fit(Terms(window_most=window_most))
     line = _line(admitted, previous, valid)
-    trial = _Trial(admitted, Demand(_with(admitted, line), counter, profile, available), previous, line, window_most)
+    trial = _Trial(admitted, Demand(_include(admitted, line), counter, profile, available), previous, line, window_most)
     kept = line[: trial.most()]
     try:
         fitted = trial.fit(trial.terms(kept), kept)
-        rest = trial.behind(fitted, kept)
+        rest = trial.staying_items(fitted, kept)
         if rest is not None:
             fitted = trial.fit(replace(trial.terms(rest), windows={}), rest)
     except BudgetError:
@@ -132,7 +132,7 @@ def _line(admitted: Admitted, previous: Previous, valid: Collection[str]) -> lis
         was = item.candidate
         now = offered.get(was.id)
         # A heading that is new to this prompt may be one that an item of the previous prompt was free to spell.
-        if now is None and was.id in valid and was.content not in contents and _harmless(item, admitted.groups):
+        if now is None and was.id in valid and was.content not in contents and _is_harmless(item, admitted.groups):
             evidence = (*(e for e in was.evidence if e != PREVIOUS), PREVIOUS)
             line.append(replace(item, candidate=replace(was, pinned=False, evidence=evidence)))
         elif now is not None and (now.content, now.group) == (was.content, was.group):
@@ -140,11 +140,11 @@ def _line(admitted: Admitted, previous: Previous, valid: Collection[str]) -> lis
     return line
 
 
-def _harmless(item: PromptItem, groups: tuple[str, ...]) -> bool:
+def _is_harmless(item: PromptItem, groups: tuple[str, ...]) -> bool:
     return all(escape(text, groups) == text for text in (item.text, item.candidate.content))
 
 
-def _with(admitted: Admitted, items: Sequence[PromptItem]) -> Admitted:
+def _include(admitted: Admitted, items: Sequence[PromptItem]) -> Admitted:
     """`admitted` with the items that it does not offer itself."""
     offered = {(c.layer, c.id) for c in admitted.candidates}
     staying = {(i.candidate.layer, i.candidate.id): i.candidate for i in items}
@@ -182,7 +182,7 @@ class _Trial:
         self._admitted, self._demand, self._previous, self._line = admitted, demand, previous, line
         self._retrieved = {entry.id: at for at, entry in enumerate(demand.candidates) if entry.layer == "retrieved"}
         offered = {entry.id for entry in admitted.candidates if entry.layer == "retrieved"}
-        self.fresh = Terms(barred=self._barred(offered), window_most=window_most)
+        self.fresh = Terms(barred=self._barred_rows(offered), window_most=window_most)
         self._allocation = demand.allocate(self.fresh)
         entering, _ = demand.place(self.fresh, self._allocation.decisions, demand.limit)
         mine = [item for item in entering if item.candidate.layer == "retrieved"]
@@ -199,7 +199,7 @@ class _Trial:
 
     def fit(self, terms: Terms, kept: Sequence[PromptItem]) -> FittedPrompt:
         """The prompt with `kept`."""
-        return self._demand.fit(terms, _with(self._admitted, kept))
+        return self._demand.fit(terms, _include(self._admitted, kept))
 
     def terms(self, kept: Sequence[PromptItem]) -> Terms:
         """The terms on which `kept` and what is wanted are held."""
@@ -213,29 +213,29 @@ class _Trial:
         candidates, places = self._demand.candidates, self._retrieved
         return Terms(
             {places[id_]: replace(item, candidate=candidates[places[id_]]) for id_, item in by_id.items()},
-            self._barred(by_id.keys() | self._cut),
+            self._barred_rows(by_id.keys() | self._cut),
             self._previous.windows,
             self._previous.prompt,
             self.fresh.window_most,
         )
 
-    def _barred(self, entering: Collection[str]) -> frozenset[int]:
+    def _barred_rows(self, entering: Collection[str]) -> frozenset[int]:
         return frozenset([at for id_, at in self._retrieved.items() if id_ not in entering])
 
     def most(self) -> int:
         """How many items of the line fit, from its first on, together with all that is wanted."""
         low, high = 0, len(self._line)
-        if self._fits(high):
+        if self._fits_budget(high):
             return high
         while low + 1 < high:
             middle = (low + high) // 2
-            low, high = (middle, high) if self._fits(middle) else (low, middle)
-        if low == 0 and not self._fits(0):
+            low, high = (middle, high) if self._fits_budget(middle) else (low, middle)
+        if low == 0 and not self._fits_budget(0):
             # The layers would not divide as they do without history: let them divide anew, nothing promised.
             self._wanted, self._cut = [], {entry.id for entry in self._admitted.candidates}
         return low
 
-    def _fits(self, count: int) -> bool:
+    def _fits_budget(self, count: int) -> bool:
         terms = self.terms(self._line[:count])
         allocation = self._demand.allocate(terms)
         decisions, alone = allocation.decisions, self._allocation.decisions
@@ -251,7 +251,7 @@ class _Trial:
         whole, decisions = self._demand.tokens, allocation.decisions
         return sum([whole[at] if decisions[at] == FULL else max(decisions[at], 0) for at in self._demand.windows])
 
-    def behind(self, fitted: FittedPrompt, kept: Sequence[PromptItem]) -> list[PromptItem] | None:
+    def staying_items(self, fitted: FittedPrompt, kept: Sequence[PromptItem]) -> list[PromptItem] | None:
         """What stays of `kept` when what stands behind the first change gives way; None when nothing need change."""
         placed, rendered = fitted.items, fitted.rendered
         shared = common_prefix(self._previous.demand, rendered.prompt)
@@ -324,7 +324,7 @@ class Continuation:
             ContractError: The prompt is too long to be carried in 4 MiB.
         """
         prompt = self.previous.prompt
-        plain = [prompt, _sliced(_adapter().dump_python(self, warnings=False), prompt)]
+        plain = [prompt, _slice_texts(_adapter().dump_python(self, warnings=False), prompt)]
         body = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
         packed = zlib.compress(body.encode("utf-8", "surrogatepass"), _LEVEL)
         data = _MAGIC + _schema() + hashlib.blake2b(packed, digest_size=_DIGEST).digest() + packed
@@ -350,25 +350,25 @@ class Continuation:
         try:
             unpacked = zlib.decompressobj().decompress(packed, 4 * MAX_BYTES)
             prompt, plain = json.loads(unpacked.decode("utf-8", "surrogatepass"))
-            return _adapter().validate_python(_whole(plain, prompt))
+            return _adapter().validate_python(_restore_texts(plain, prompt))
         except (zlib.error, ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
             raise ContractError(f"previous: the continuation cannot be read: {type(error).__name__}") from error
 
 
-def _sliced(plain: Any, prompt: str) -> Any:  # noqa: ANN401 - JSON in, JSON out
+def _slice_texts(plain: Any, prompt: str) -> Any:  # noqa: ANN401 - JSON in, JSON out
     """`plain` with each longer text that stands in the prompt as its place there, and reasons by their codes."""
     if isinstance(plain, Reason):
-        return {_REASON: [plain.code, _sliced(dict(plain.parts), prompt)]}
+        return {_REASON: [plain.code, _slice_texts(dict(plain.parts), prompt)]}
     if isinstance(plain, str):
         at = prompt.find(plain) if len(plain) >= _SLICED else -1
         return plain if at < 0 else {_PLACE: [at, at + len(plain)]}
     if isinstance(plain, dict):
-        return {key: _sliced(value, prompt) for key, value in plain.items()}
-    return [_sliced(value, prompt) for value in plain] if isinstance(plain, list | tuple) else plain
+        return {key: _slice_texts(value, prompt) for key, value in plain.items()}
+    return [_slice_texts(value, prompt) for value in plain] if isinstance(plain, list | tuple) else plain
 
 
-def _whole(plain: Any, prompt: str) -> Any:  # noqa: ANN401 - JSON in, JSON out
-    """What `_sliced` was given."""
+def _restore_texts(plain: Any, prompt: str) -> Any:  # noqa: ANN401 - JSON in, JSON out
+    """What `_slice_texts` was given."""
     if isinstance(plain, dict):
         if plain.keys() == {_PLACE}:
             start, end = plain[_PLACE]
@@ -377,9 +377,9 @@ def _whole(plain: Any, prompt: str) -> Any:  # noqa: ANN401 - JSON in, JSON out
             return prompt[start:end]
         if plain.keys() == {_REASON}:
             code, parts = plain[_REASON]
-            return Reason(code, **_whole(parts, prompt))
-        return {key: _whole(value, prompt) for key, value in plain.items()}
-    return [_whole(value, prompt) for value in plain] if isinstance(plain, list) else plain
+            return Reason(code, **_restore_texts(parts, prompt))
+        return {key: _restore_texts(value, prompt) for key, value in plain.items()}
+    return [_restore_texts(value, prompt) for value in plain] if isinstance(plain, list) else plain
 
 
 @cache

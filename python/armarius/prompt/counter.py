@@ -80,7 +80,7 @@ class CachedCounter:
         try:
             return list(map(cache.__getitem__, texts))
         except KeyError:
-            return self._counted(cache, texts, "")
+            return self._count_cached(cache, texts, "")
 
     def section(self, text: str) -> int:
         """Tokens of `text` and the separator after it; remembered."""
@@ -93,9 +93,9 @@ class CachedCounter:
         try:
             return list(map(cache.__getitem__, texts))
         except KeyError:
-            return self._counted(cache, texts, SEPARATOR)
+            return self._count_cached(cache, texts, SEPARATOR)
 
-    def _counted(self, cache: dict[str, int], texts: Sequence[str], end: str) -> list[int]:
+    def _count_cached(self, cache: dict[str, int], texts: Sequence[str], end: str) -> list[int]:
         counted = dict(zip(texts, map(cache.get, texts, repeat(-1)), strict=True))
         missing = [text for text, tokens in counted.items() if tokens < 0]
         read = [text + end for text in missing] if end else missing
@@ -106,14 +106,14 @@ class CachedCounter:
             self._held + more > self._MEMORY_CHARACTERS
             or len(self._known) + len(self._sections) + len(missing) > self._MEMORY_TEXTS
         ):
-            self._forget_half()  # one batch may be more
+            self._evict_half()  # one batch may be more
         self._held += more
         # Copies: a text also holds its UTF-8 once the core has read it.
         cache.update(zip([(text + "\n")[:-1] for text in missing], sizes, strict=True))
         counted.update(zip(missing, sizes, strict=True))
         return list(map(counted.__getitem__, texts))
 
-    def _forget_half(self) -> None:
+    def _evict_half(self) -> None:
         """Those known longest stand first. Threads that come here at once forget more than they must."""
         memories = (self._known, self._sections)
         for cache in memories:
@@ -140,7 +140,7 @@ class CachedCounter:
         Cost: a look-up per piece that was counted before; for counters that do not add up, a count of the prompt.
         """
         if not self.adds_up:
-            return {name: self.counter.count(_joined([pieces])) if pieces else 0 for name, pieces in layers.items()}
+            return {name: self.counter.count(_join_parts([pieces])) if pieces else 0 for name, pieces in layers.items()}
         frame: list[str] = []
         sections: list[str] = []
         ends = []
@@ -150,7 +150,7 @@ class CachedCounter:
                 first = text[:1] or SEPARATOR[:is_section]
                 safe = self._safe.get(first)
                 if last is not None and not (self._starts_safely(first) if safe is None else safe):
-                    frame.append(_whole(last.pop(), last is sections) + _whole(text, is_section))
+                    frame.append(_piece_text(last.pop(), last is sections) + _piece_text(text, is_section))
                     last = frame
                 else:
                     last = sections if is_section else frame
@@ -175,21 +175,21 @@ class CachedCounter:
         Cost: as `of_layers`.
         """
         if not self.adds_up:
-            return self.counter.count(_joined(layers.values())), None
+            return self.counter.count(_join_parts(layers.values())), None
         by_layer = self.of_layers(layers)
         total = sum(by_layer.values())
-        if sys.flags.dev_mode and (whole := self.counter.count(_joined(layers.values()))) != total:
+        if sys.flags.dev_mode and (whole := self.counter.count(_join_parts(layers.values()))) != total:
             logger.error("%s: pieces count %d, the prompt %d", self.counter.name, total, whole)
             return whole, None
         return total, by_layer
 
 
-def _whole(text: str, is_section: bool) -> str:
+def _piece_text(text: str, is_section: bool) -> str:
     return text + SEPARATOR if is_section else text
 
 
-def _joined(layers: Iterable[Sequence[tuple[str, bool]]]) -> str:
-    return "".join([_whole(*piece) for pieces in layers for piece in pieces])
+def _join_parts(layers: Iterable[Sequence[tuple[str, bool]]]) -> str:
+    return "".join([_piece_text(*piece) for pieces in layers for piece in pieces])
 
 
 def cut(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: Counter) -> tuple[int, int]:
@@ -207,7 +207,7 @@ def cut(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: C
     if isinstance(counter, TokenCounter):
         piece = truncate(text, max(max_tokens, 0), keep=keep, counter=counter)
         return piece.start, piece.end
-    at = reach(text, max_tokens, keep=keep, counter=counter)
+    at = offset_within(text, max_tokens, keep=keep, counter=counter)
     if keep == "head":
         if at == len(text):
             return 0, at
@@ -219,7 +219,7 @@ def cut(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: C
     return (match.end() if match else at), len(text)
 
 
-def reach(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: Counter) -> int:
+def offset_within(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: Counter) -> int:
     """How far `max_tokens` reach into `text` from the kept end, as an offset; never inside a grapheme."""
     if isinstance(counter, TokenCounter):
         piece = truncate(text, max(max_tokens, 0), keep=keep, boundary="character", counter=counter)
@@ -350,23 +350,23 @@ def window(
     counter = measured.counter
     if max_tokens <= 0:
         return anchor, anchor
-    lead = max(max_tokens * _LEAD_PERCENT // 100, max_tokens - _behind(text, anchor, max_tokens, counter))
+    lead = max(max_tokens * _LEAD_PERCENT // 100, max_tokens - _count_behind(text, anchor, max_tokens, counter))
     start = -1
     if before is not None and 0 <= before <= anchor:
         tokens = counter.count(text[before:anchor])
         if tokens <= lead and (before == 0 or tokens * 100 >= max_tokens * _KEEP_LEAD_PERCENT):
             start = before
     if start < 0:
-        least = reach(text[:anchor], lead, keep="tail", counter=counter)
-        start = _on_grid(text, least, anchor)
+        least = offset_within(text[:anchor], lead, keep="tail", counter=counter)
+        start = _snap_to_grid(text, least, anchor)
     _, length = cut(text[start:], max_tokens, keep="head", counter=counter)
     if start + length < anchor:
         # A sentence end before the cursor would hide what was just typed.
-        length = reach(text[start:], max_tokens, keep="head", counter=counter)
+        length = offset_within(text[start:], max_tokens, keep="head", counter=counter)
     return start, start + length
 
 
-def _behind(text: str, anchor: int, max_tokens: int, counter: Counter) -> int:
+def _count_behind(text: str, anchor: int, max_tokens: int, counter: Counter) -> int:
     """Tokens behind the cursor, as far as they matter: what is clearly more than is left for them is enough."""
     share = max_tokens - max_tokens * _LEAD_PERCENT // 100
     some = text[anchor : anchor + max_tokens // 2]
@@ -375,7 +375,7 @@ def _behind(text: str, anchor: int, max_tokens: int, counter: Counter) -> int:
     return counter.count(text[anchor : anchor + 2 * max_tokens]) if some else 0
 
 
-def _on_grid(text: str, least: int, anchor: int) -> int:
+def _snap_to_grid(text: str, least: int, anchor: int) -> int:
     if least == 0:
         return 0
     step = 1 << max(3, ((anchor - least) // 4).bit_length() - 1)

@@ -41,7 +41,7 @@ def marks_of(cursor: int | None, selection: tuple[int, int] | None) -> tuple[tup
     return (*before, (start, SELECTED[0]), (end, SELECTED[1]), *after)
 
 
-def marked(text: str, marks: Marks, start: int = 0, end: int | None = None) -> str:
+def insert_marks(text: str, marks: Marks, start: int = 0, end: int | None = None) -> str:
     """`text[start:end]` with the marks that lie in it or at its ends."""
     end = len(text) if end is None else end
     if not marks:
@@ -66,7 +66,7 @@ def trimmed(text: str, marks: Marks, start: int = 0, end: int | None = None) -> 
     return min(first, *inside), max(last, *inside)
 
 
-def unmarked(text: str) -> str:
+def strip_marks(text: str) -> str:
     """A text without marks."""
     for mark in MARKS:
         text = text.replace(mark, "")
@@ -92,7 +92,7 @@ _FILLERS: Final = frozenset("\u115f\u1160\u2800")  # letters and signs without i
 _ALIKE = str.maketrans({char: letter for letter, alike in word_file("look_alikes").items() for char in alike})
 
 
-def _visible(text: str) -> str:
+def _visible_text(text: str) -> str:
     """`text` in one width and case, without what has no ink of its own."""
     if text.isascii():
         return _ASCII_CONTROL.sub("", text.casefold())
@@ -106,7 +106,7 @@ def _visible(text: str) -> str:
 
 def fold(text: str) -> str:
     """`text` as a reader sees it: NFKD, no case, nothing invisible, each letter as the first of those it looks like."""
-    return _visible(text).translate(_ALIKE)
+    return _visible_text(text).translate(_ALIKE)
 
 
 def _letters(text: str) -> str:
@@ -175,10 +175,10 @@ class Headings:
         for sign in _SIGN.finditer(text):  # much faster than the pattern that says what it is
             if not edits or edits[-1][1] <= sign.start():
                 match = _SUSPECT.match(text, sign.start())
-                if match is not None and (new := self._harmless(match)):
+                if match is not None and (new := self._escape_match(match)):
                     edits.append((match.start(), match.end(), new))
         if self._bare:
-            edits += (edit for line in _LINE.finditer(text) for edit in self._marked(line))
+            edits += (edit for line in _LINE.finditer(text) for edit in self._bracket_edits(line))
             edits.sort()
         return edits
 
@@ -190,7 +190,7 @@ class Headings:
             at = end
         return "".join([*pieces, text[at:]])
 
-    def _harmless(self, match: re.Match[str]) -> str:
+    def _escape_match(self, match: re.Match[str]) -> str:
         if match["bracket"]:
             return _CHANGED if self._is_heading(match) or _is_instruction(match) else ""
         if match["angle"]:
@@ -215,7 +215,7 @@ class Headings:
         name = _letters(_before_colon(match["inside"]))
         return name in self._bracketed and _begins_line(text, at)
 
-    def _marked(self, match: re.Match[str]) -> Iterator[_Edit]:
+    def _bracket_edits(self, match: re.Match[str]) -> Iterator[_Edit]:
         """A bracket before a line that equals a heading without one, or in the place of its first sign."""
         line, at = match[0], -1
         if line.strip() in self._bare:
@@ -230,7 +230,7 @@ class Headings:
 
 
 def _before_colon(text: str) -> str:
-    match = _BEFORE_COLON.match(_visible(text))
+    match = _BEFORE_COLON.match(_visible_text(text))
     return match[0] if match else ""
 
 
@@ -298,7 +298,7 @@ def doubtful(texts: Sequence[str], groups: tuple[str, ...] = ()) -> set[int]:
     return {place for place, text in enumerate(texts) if sign(text)}
 
 
-def _escaped(text: str, groups: tuple[str, ...]) -> str:
+def _escape_text(text: str, groups: tuple[str, ...]) -> str:
     headings = _headings_of(groups)
     if not headings.stand_bare and _SIGN.search(text) is None:
         return text
@@ -307,9 +307,9 @@ def _escaped(text: str, groups: tuple[str, ...]) -> str:
 
 # At most 2 MB of texts that nothing else holds, and four long ones: the open document is the same text in each prompt.
 SHORT = 1_000  # code points
-escape_short = lru_cache(maxsize=1024)(_escaped)
+escape_short = lru_cache(maxsize=1024)(_escape_text)
 """`escape` of a paragraph or less, for those that ask for many: what had not to change may be an equal text."""
-_long = lru_cache(maxsize=4)(_escaped)
+_long = lru_cache(maxsize=4)(_escape_text)
 
 
 @lru_cache(maxsize=1024)

@@ -72,10 +72,10 @@ def fetch_all(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: fl
     timeout = remaining(timeout)
     answers = _ask_all(fetchers, request, partial(_ask, request), timeout)
     pairs = zip(fetchers, answers, strict=True)
-    return [_failed(fetcher, _late(timeout)) if answer is None else answer for fetcher, answer in pairs]
+    return [_failed_outcome(fetcher, _late_reason(timeout)) if answer is None else answer for fetcher, answer in pairs]
 
 
-def confirmed(
+def confirm_all(
     fetchers: Sequence[Fetcher], candidates: Sequence[Candidate], request: FetchRequest, *, timeout: float
 ) -> tuple[set[str], list[FetchOutcome]]:
     """Ids of those `candidates`, from an earlier prompt, that a fetcher would word the same today.
@@ -100,7 +100,7 @@ def confirmed(
         if isinstance(answer, set):
             ids |= answer
         else:
-            warnings = _failed(fetcher, answer or _late(timeout)).fetched.warnings
+            warnings = _failed_outcome(fetcher, answer or _late_reason(timeout)).fetched.warnings
             failed.append(FetchOutcome(fetcher.name, fetcher.layer, Fetched((), (), warnings)))
     return ids, failed
 
@@ -155,7 +155,7 @@ def _confirm(fetcher: Confirming, candidates: Sequence[Candidate], request: Fetc
         return f"{type(error).__name__}: {error}"
 
 
-def _late(timeout: float) -> str:
+def _late_reason(timeout: float) -> str:
     return f"no answer within {round(timeout, 2):g} s"
 
 
@@ -166,13 +166,13 @@ def _ask(request: FetchRequest, fetcher: Fetcher) -> FetchOutcome:
         fetched = Fetched(*parts, fetched.offer, fetched.confidence)
         strays = sorted(set(map(_LAYER, fetched.candidates)).difference(LAYERS))
         if strays:
-            return _failed(fetcher, f"candidates for unknown layers: {', '.join(strays)}")
+            return _failed_outcome(fetcher, f"candidates for unknown layers: {', '.join(strays)}")
     except Exception as error:  # noqa: BLE001 - no source failure may fail the call
-        return _failed(fetcher, f"{type(error).__name__}: {error}")
+        return _failed_outcome(fetcher, f"{type(error).__name__}: {error}")
     return FetchOutcome(fetcher.name, fetcher.layer, fetched)
 
 
-def _failed(fetcher: Fetcher, why: str) -> FetchOutcome:
+def _failed_outcome(fetcher: Fetcher, why: str) -> FetchOutcome:
     warning = _FAILED[fetcher.layer](fetcher=fetcher.name, why=why)
     omission = Omission(fetcher.name, fetcher.layer, fetcher.name, "source failed", why)
     return FetchOutcome(fetcher.name, fetcher.layer, Fetched((), (omission,), (warning,)))
@@ -194,29 +194,29 @@ def apply_pins(answers: Sequence[FetchOutcome], wishes: Sequence[Wish]) -> list[
     """The answers as the wishes of a request have them. Cost: some look-ups for each candidate."""
     if not wishes:
         return list(answers)
-    lookup = _Wishes(wishes)
+    lookup = _WishIndex(wishes)
     ids = {candidate.id for answer in answers if answer.name != "pins" for candidate in answer.fetched.candidates}
     pins = [candidate for answer in answers if answer.name == "pins" for candidate in answer.fetched.candidates]
     pinned = {candidate.id for candidate in pins if not any(wish.mute for wish in lookup.of(candidate))}
-    return [_applied(answer, lookup, ids, pinned) for answer in answers]
+    return [_apply_wishes(answer, lookup, ids, pinned) for answer in answers]
 
 
 def dropped_pins(wishes: Sequence[Wish], bounds: Bounds, previous: Iterable[Candidate]) -> Iterator[str]:
     """Ids of what no longer stays from a previous prompt: what is muted, and what was there only as it was pinned."""
-    lookup = _Wishes(wishes)
+    lookup = _WishIndex(wishes)
     for candidate in previous:
         muted = any(wish.mute for wish in lookup.of(candidate))
-        if muted or any(_is_over(evidence, bounds) for evidence in candidate.evidence):
+        if muted or any(_quotes_hidden(evidence, bounds) for evidence in candidate.evidence):
             yield candidate.id
 
 
-def _is_over(evidence: Evidence, bounds: Bounds) -> bool:
+def _quotes_hidden(evidence: Evidence, bounds: Bounds) -> bool:
     """Whether it is a pin, or quotes what is hidden now."""
     start, end = evidence.span or (0, 0)
     return evidence.kind == "pin" or any(first < end and start < last for first, last in bounds.hides(evidence.path))
 
 
-class _Wishes:
+class _WishIndex:
     """The wishes of a request, by what they are about; of several about one thing the first counts."""
 
     def __init__(self, wishes: Sequence[Wish]) -> None:
@@ -238,7 +238,7 @@ class _Wishes:
         return list(map(itemgetter(1), sorted(filter(None, map(self.known.get, keys)), key=itemgetter(0))))
 
 
-def _applied(answer: FetchOutcome, wishes: _Wishes, ids: set[str], pins: set[str]) -> FetchOutcome:
+def _apply_wishes(answer: FetchOutcome, wishes: _WishIndex, ids: set[str], pins: set[str]) -> FetchOutcome:
     fetched = answer.fetched
     if not fetched.candidates and not fetched.omitted and fetched.offer is None:
         return answer
@@ -273,7 +273,7 @@ def _source(wish: Wish) -> str:
 class _PinnedOffer:
     """An offer without what is muted, nor what is pinned and so in the prompt already; see `types.PassageStream`."""
 
-    def __init__(self, offer: PassageStream, wishes: _Wishes) -> None:
+    def __init__(self, offer: PassageStream, wishes: _WishIndex) -> None:
         self.offer, self.wishes = offer, wishes
         self.shares, self.group = offer.shares, offer.group
         self.evidence, self.explain = offer.evidence, offer.explain

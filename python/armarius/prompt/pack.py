@@ -25,7 +25,7 @@ from armarius.prompt.counter import CachedCounter
 from armarius.prompt.escape import escape_short, group_heading
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import CLOSING, OPENING, PromptItem, layer_pieces
-from armarius.prompt.shares import drop_older_turns, limited, turns_of
+from armarius.prompt.shares import drop_older_turns, limit_shares, turns_of
 from armarius.types import PASSAGE, STORY, Candidate, PassageRow, PassageStream, Recipe
 
 WINDOW_PERCENT = 25
@@ -89,7 +89,7 @@ def pack(
     Raises:
         BudgetError: What must be in does not fit, without any turn of the conversation either.
     """
-    admitted, profile = limited(admitted, counter, profile, available, recipe)
+    admitted, profile = limit_shares(admitted, counter, profile, available, recipe)
     offers = [offer for offer in admitted.offers if next(chain(offer.rows, offer.stretches), None) is not None]
     share = max(profile.limit(available) * WINDOW_PERCENT // 100, profile.insisted_min(available)) if offers else None
     most = window_most = share
@@ -102,7 +102,7 @@ def pack(
             admitted, most, window_most = drop_older_turns(admitted), share, share
             continue
         for offer in offers:
-            fitted = _filled(fitted, offer, previous, most, language)
+            fitted = _fill_room(fitted, offer, previous, most, language)
         spare = profile.limit(available) - fitted.token_count
         if most is None or spare <= _SPARE or fitted.window is None or fitted.window.form != "truncated":
             return fitted
@@ -110,7 +110,7 @@ def pack(
         window_most, most = most + spare - _SPARE // 2, None
 
 
-def _filled(
+def _fill_room(
     fitted: FittedPrompt, offer: PassageStream, previous: Previous, window_most: int | None, language: Language
 ) -> FittedPrompt:
     """`fitted` with the paragraphs of `offer` that fit in the room left.
@@ -130,7 +130,7 @@ def _filled(
         if not rows:
             break
         placed = packer.place(rows)
-        items = packer.arranged(placed)
+        items = packer.arrange_rows(placed)
         total, by_layer = fitted.demand.counter.of_prompt(layer_pieces(items))
         if total <= fitted.demand.limit:
             line = min([row.score for row in rows if not (row.asked or row.plain)], default=0.0)
@@ -154,7 +154,7 @@ class _Packer:
         self.cards = cards_of(placed)
         # What the window and the story so far show already, line by line.
         texts = [i for i in placed if i.candidate.layer == "immediate" or i.candidate.source.startswith(STORY)]
-        self.shown = "\n".join(["", *map(str.strip, "\n\n".join(map(_unmarked, texts)).splitlines()), ""])
+        self.shown = "\n".join(["", *map(str.strip, "\n\n".join(map(_unmarked_text, texts)).splitlines()), ""])
 
     def room(self, window_most: int | None) -> int:
         """Tokens that rows may take in all."""
@@ -176,17 +176,17 @@ class _Packer:
 
         As many of those are kept as leave room for most of what a prompt without history would hold.
         """
-        history = [row for row in map(self._unchanged, self.previous.rows) if row is not None]
+        history = [row for row in map(self._unchanged_row, self.previous.rows) if row is not None]
         fresh = self._pick((), room)
         if not history:
             return sorted(fresh.values(), key=_PLACE)
         kept, rows = history, self._pick(history, room)
-        if not _serves(rows, fresh):
+        if not _is_worth_as_much(rows, fresh):
             least, most, rows = 0, len(history), fresh
             while most - least > 1:
                 middle = (least + most) // 2
                 tried = self._pick(history[:middle], room)
-                if _serves(tried, fresh):
+                if _is_worth_as_much(tried, fresh):
                     least, rows = middle, tried
                 else:
                     most = middle
@@ -197,7 +197,7 @@ class _Packer:
 
     def _pick(self, first: Sequence[PassageRow], room: int) -> dict[_Key, PassageRow]:
         """Rows by key: what plain search finds, `first`, what is asked for, then the best of the offer."""
-        chosen = _Chosen(self, room)
+        chosen = _ChosenRows(self, room)
         chosen.add_stretches(self.offer.stretches)
         chosen.add(first)
         offered = self.offer.rows
@@ -207,7 +207,7 @@ class _Packer:
                 offered = chain([row], offered)
                 break
             answers.append(row)
-        reserved = self._reserved_for_others(answers, room) if answers else 0
+        reserved = self._reserved_tokens(answers, room) if answers else 0
         chosen.room -= reserved
         grows = self.offer.shares is None  # a check has its own order
         if answers and not chosen.add(answers, whole=True):
@@ -218,7 +218,7 @@ class _Packer:
             chosen.add(answers, grows=grows)
         return chosen.rows
 
-    def _reserved_for_others(self, answers: Sequence[PassageRow], room: int) -> int:
+    def _reserved_tokens(self, answers: Sequence[PassageRow], room: int) -> int:
         """Tokens of the room that rows asked for leave to others, as the offer says."""
         shares = self.offer.shares
         if shares is None:
@@ -229,7 +229,7 @@ class _Packer:
         least = min(self.fitted.demand.available * shares.others // 100, room * _OTHERS_PERCENT // 100)
         return max(least, room - max(0, self.fitted.demand.available * shares.asked // 100 - window))
 
-    def _unchanged(self, item: PromptItem) -> PassageRow | None:
+    def _unchanged_row(self, item: PromptItem) -> PassageRow | None:
         """The row of a paragraph of the previous prompt that reads as it did."""
         path, _, number = item.candidate.source.removeprefix(PASSAGE).rpartition("#")
         row = self.offer.row(path, int(number)) if number.isdecimal() else None
@@ -249,7 +249,7 @@ class _Packer:
             before = row
         return placed
 
-    def arranged(self, rows: Sequence[PromptItem]) -> list[PromptItem]:
+    def arrange_rows(self, rows: Sequence[PromptItem]) -> list[PromptItem]:
         """Everything demanded as it stood, and the rows at the end of their layer under one heading."""
         before: list[PromptItem] = []
         group: list[PromptItem] = []
@@ -261,20 +261,20 @@ class _Packer:
         return [*before, *group, *rows, *behind]
 
 
-def _serves(rows: Mapping[_Key, PassageRow], fresh: Mapping[_Key, PassageRow]) -> bool:
+def _is_worth_as_much(rows: Mapping[_Key, PassageRow], fresh: Mapping[_Key, PassageRow]) -> bool:
     """Whether `rows` are worth nearly what those of a prompt without history are, and hold all that is asked for."""
     worth, enough = (sum(row.score for row in some.values() if not row.asked) for some in (rows, fresh))
     keys = {key for key, row in fresh.items() if row.asked or row.plain}
     return keys <= rows.keys() and 100 * worth >= _KEPT_PERCENT * enough
 
 
-def _unmarked(item: PromptItem) -> str:
+def _unmarked_text(item: PromptItem) -> str:
     if not item.candidate.marks:
         return item.text
     return item.candidate.content[slice(*item.part)] if item.part else item.candidate.content
 
 
-class _Chosen:
+class _ChosenRows:
     """Rows chosen so far, by key, and the tokens of room that they leave."""
 
     def __init__(self, packer: _Packer, room: int) -> None:
@@ -337,13 +337,13 @@ class _Chosen:
                 seen.update((row.text, key, heading, row.path))
                 self.room -= tokens
                 if grows and len(row.text) < _SHARD:
-                    self._grow(row)
+                    self._add_neighbours(row)
         if not whole or self.room >= 0:
             return True
         self.room, self.rows, self._seen = before
         return False
 
-    def _grow(self, row: PassageRow) -> None:
+    def _add_neighbours(self, row: PassageRow) -> None:
         """Add what stands around a short row in its scene, likelier side first, until it can be read."""
         offer, length = self._packer.offer, len(row.text)
         ends = {1: offer.neighbour(row, 1), -1: offer.neighbour(row, -1)}
@@ -382,7 +382,7 @@ def covering_card(row: PassageRow, cards: Iterable[Card]) -> PromptItem | None:
     plain = [*chain.from_iterable(map(_VALUES.split, values))]
     for card, stated in cards:
         if not stated:
-            stated |= _stated(card.text)
+            stated |= _stated_values(card.text)
         if not stated.issuperset(plain):
             continue
         for field in fields:
@@ -397,7 +397,7 @@ def covering_card(row: PassageRow, cards: Iterable[Card]) -> PromptItem | None:
     return None
 
 
-def _stated(card: str) -> set[str]:
+def _stated_values(card: str) -> set[str]:
     """What stands between the commas of a card's lines, and of `label=value` the label and the value too; and ""."""
     stated = {""}
     for line in card.splitlines():

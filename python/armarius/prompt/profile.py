@@ -170,10 +170,10 @@ class BudgetProfile:
     def __post_init__(self) -> None:
         for name in _NUMBERS:
             profile_number(name, getattr(self, name), name)
-        object.__setattr__(self, "layers", self._merged(self.layers, _DEFAULTS))
+        object.__setattr__(self, "layers", self._merge_layers(self.layers, _DEFAULTS))
 
     @staticmethod
-    def _merged(
+    def _merge_layers(
         layers: Mapping[LayerName, LayerBudget], base: Mapping[LayerName, LayerBudget]
     ) -> dict[LayerName, LayerBudget]:
         layers = layer_budgets(layers)
@@ -195,7 +195,7 @@ class BudgetProfile:
         if not layers:
             return self
         changed = copy(self)
-        object.__setattr__(changed, "layers", self._merged(layers, self.layers))
+        object.__setattr__(changed, "layers", self._merge_layers(layers, self.layers))
         return changed
 
     def limit(self, available: int) -> int:

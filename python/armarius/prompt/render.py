@@ -28,7 +28,7 @@ from operator import itemgetter
 from typing import Any, Final, Literal
 
 from armarius.errors import ContractError
-from armarius.prompt.escape import closing, escape, offsets_after, opening, unmarked
+from armarius.prompt.escape import closing, escape, offsets_after, opening, strip_marks
 from armarius.types import DOCUMENT, LAYER_INDEX, LAYERS, PASSAGE, WINDOW, Candidate, LayerName
 from armarius.validation import shown
 
@@ -215,10 +215,10 @@ def shown_span(item: PromptItem, texts: Texts, groups: tuple[str, ...]) -> tuple
     harmless = escape(raw, groups)
     at = max(harmless.find(candidate.content), 0)
     places = offsets_after(raw, groups, range(len(raw) + 1))  # ascending
-    return path, start + _before(places, at + first), start + _before(places, at + last)
+    return path, start + _offset_before(places, at + first), start + _offset_before(places, at + last)
 
 
-def located(quote: str, regions: Iterable[Region], texts: Texts) -> tuple[PromptPlace, ...]:
+def locate_quote(quote: str, regions: Iterable[Region], texts: Texts) -> tuple[PromptPlace, ...]:
     """Every place where `quote` stands, in the order of the regions, then of the text.
 
     Word for word if it stands anywhere so; else as `Place.exact` says, without the marks of cursor and selection.
@@ -230,13 +230,13 @@ def located(quote: str, regions: Iterable[Region], texts: Texts) -> tuple[Prompt
     character of those that hold its letters.
     """
     quote = _words(quote)
-    joined = list(_joined(regions, texts))
-    places = _found(joined, texts, lambda text: _exactly(text, quote), exact=True)
-    wanted = "".join(sign for sign, _ in _folded(unmarked(quote)))
+    joined = list(_join_regions(regions, texts))
+    places = _find_places(joined, texts, lambda text: _find_exact(text, quote), exact=True)
+    wanted = "".join(sign for sign, _ in _fold_text(strip_marks(quote)))
     if places or not wanted:
         return places
-    letters = _letters(unmarked(quote))
-    return _found(joined, texts, lambda text: _loosely(text, wanted, letters), exact=False)
+    letters = _letters(strip_marks(quote))
+    return _find_places(joined, texts, lambda text: _find_folded(text, wanted, letters), exact=False)
 
 
 def _words(quote: object) -> str:
@@ -245,7 +245,7 @@ def _words(quote: object) -> str:
     return quote.strip()
 
 
-def _found(
+def _find_places(
     regions: Sequence[Region], texts: Texts, find: Callable[[str], Iterator[tuple[int, int]]], *, exact: bool
 ) -> tuple[PromptPlace, ...]:
     places: dict[tuple[str, tuple[int, int]], PromptPlace] = {}
@@ -259,7 +259,7 @@ def _found(
     return tuple(places.values())
 
 
-def _joined(regions: Iterable[Region], texts: Texts) -> Iterator[Region]:
+def _join_regions(regions: Iterable[Region], texts: Texts) -> Iterator[Region]:
     """Regions that follow each other with nothing but white space between, as one: a quote may run over both."""
     open_: Region | None = None
     for region in regions:
@@ -276,7 +276,7 @@ def _joined(regions: Iterable[Region], texts: Texts) -> Iterator[Region]:
         yield open_
 
 
-def _exactly(text: str, quote: str) -> Iterator[tuple[int, int]]:
+def _find_exact(text: str, quote: str) -> Iterator[tuple[int, int]]:
     at = text.find(quote)
     while at >= 0:
         yield at, at + len(quote)
@@ -287,17 +287,17 @@ def _letters(text: str) -> str:
     return unicodedata.normalize("NFKC", _NO_LETTERS.sub("", text)).casefold()
 
 
-def _loosely(text: str, wanted: str, letters: str) -> Iterator[tuple[int, int]]:
+def _find_folded(text: str, wanted: str, letters: str) -> Iterator[tuple[int, int]]:
     # A pass of `re` before one of a microsecond a character: what folds alike has the same letters.
     if letters not in _letters(text):
         return
-    signs = list(_folded(text))
+    signs = list(_fold_text(text))
     drawn = "".join(sign for sign, _ in signs)
-    for start, end in _exactly(drawn, wanted):
+    for start, end in _find_exact(drawn, wanted):
         yield signs[start][1], signs[end - 1][1] + 1
 
 
-def _folded(text: str) -> Iterator[tuple[str, int]]:
+def _fold_text(text: str) -> Iterator[tuple[str, int]]:
     """One sign of the folded text after the other, each with the offset of what it stands for."""
     before, gap = "", -1
     for at, char in enumerate(text):
@@ -318,7 +318,7 @@ def _sign(char: str) -> str:
     return unicodedata.normalize("NFKC", char.translate(_ALIKE)).casefold().translate(_ALIKE)
 
 
-def _before(places: Sequence[int], wanted: int) -> int:
+def _offset_before(places: Sequence[int], wanted: int) -> int:
     """The first offset with its place at `wanted` or behind it."""
     return next((at for at, place in enumerate(places) if place >= wanted), len(places) - 1)
 
@@ -344,18 +344,18 @@ class Difference:
 
 def difference(now: Rendered, before: Rendered, tokens: int) -> Difference:
     """What changed from `before` to `now`, which has `tokens` more."""
-    mine, theirs = _placed(now), _placed(before)
+    mine, theirs = _items_by_source(now), _items_by_source(before)
     both = [key for key in mine if key in theirs]
     return Difference(
         added=tuple(source for layer, source in mine if (layer, source) not in theirs),
         removed=tuple(source for layer, source in theirs if (layer, source) not in mine),
         reshaped=tuple(key[1] for key in both if _forms(mine[key]) != _forms(theirs[key])),
-        changed=tuple(key[1] for key in both if _changed(mine[key], theirs[key])),
+        changed=tuple(key[1] for key in both if _has_changed(mine[key], theirs[key])),
         tokens=tokens,
     )
 
 
-def _placed(rendered: Rendered) -> dict[tuple[LayerName, str], list[PromptItem]]:
+def _items_by_source(rendered: Rendered) -> dict[tuple[LayerName, str], list[PromptItem]]:
     """What is in the prompt by layer and source; several items may come from one source."""
     by_source: dict[tuple[LayerName, str], list[PromptItem]] = {}
     for item in rendered.placed:
@@ -367,7 +367,7 @@ def _forms(items: Sequence[PromptItem]) -> list[str]:
     return [item.form for item in items]
 
 
-def _changed(now: Sequence[PromptItem], before: Sequence[PromptItem]) -> bool:
+def _has_changed(now: Sequence[PromptItem], before: Sequence[PromptItem]) -> bool:
     """Whether the source says something else, or the same form shows another piece of it."""
     if [item.candidate.content for item in now] != [item.candidate.content for item in before]:
         return True

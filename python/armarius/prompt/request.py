@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, Final, Protocol
 
 from armarius.arguments import Hidden
-from armarius.codex.cards import until
+from armarius.codex.cards import visible_until
 from armarius.codex.model import Entity
 from armarius.corpus.story import story_end, story_parts
 from armarius.deadline import Recent
@@ -172,7 +172,7 @@ class Resolver:
         """
         if request.also and not request.query.strip() and not request.additional_input.strip():
             raise ContractError("also: other wordings of a question, and the request has none")
-        continued = _continued(previous)
+        continued = _continuation_of(previous)
         project_id = self.scope(request.project_id)
         if continued is not None and continued.project_id != project_id:
             raise ScopeViolation(
@@ -195,7 +195,7 @@ class Resolver:
         resolved = request.model_copy(update={"language": language, "project_id": project_id, **places})
         furthest = cursor if selection is None else max(cursor, selection[1])
         wishes, hidden, unknown = view.resolve_pins(request, document if live else None)
-        text, withheld = ("", "") if document is None else _known(document, furthest, request.as_of)
+        text, withheld = ("", "") if document is None else _known_text(document, furthest, request.as_of)
         start, end = (0, None) if document is None else _chapter_span(document, cursor, furthest)
         counter, warnings = self._counter(request.model or self._settings.model, request.tokenizer_version)
         fetch = FetchRequest(
@@ -230,13 +230,13 @@ class Resolver:
             texts=lambda path: _text(view, document, path),
             known=SourceCatalog(view.named, lambda path: _read(view, document, path), view.entities),
             encoding=request.position_encoding,
-            stamps=_stamped(view, document) if document is not None and live else view.stamps,
+            stamps=_live_stamps(view, document) if document is not None and live else view.stamps,
         )
 
     def _counter(self, model: str, version: str | None) -> tuple[CachedCounter, tuple[ContextWarning, ...]]:
         cache = self._counters.get((model, version))
         if cache is not None:
-            return cache, self._doubt(model, cache.counter)
+            return cache, self._model_warning(model, cache.counter)
         try:
             measured = CachedCounter(_counting(self._counter_for(model, version)))
         except ContractError:  # an invalid name of a model
@@ -247,10 +247,10 @@ class Resolver:
             why = message_of(error) if isinstance(error, CounterError | OSError) else f"{type(error).__name__}: {error}"
             return CachedCounter(self._fallback), (COUNTER_MISSING(model=model, why=why),)
         self._counters.keep((model, version), measured)
-        return measured, self._doubt(model, measured.counter)
+        return measured, self._model_warning(model, measured.counter)
 
     @staticmethod
-    def _doubt(model: str, counter: Counter) -> tuple[ContextWarning, ...]:
+    def _model_warning(model: str, counter: Counter) -> tuple[ContextWarning, ...]:
         """A name that nobody knows is most often misspelt; a vendor that publishes no tokenizer is no news."""
         if isinstance(counter, TokenCounter) and counter.name == "estimate" and not TokenCounter.knows(model):
             return (MODEL_UNKNOWN(model=model, near=suggestion(TokenCounter.near(model))),)
@@ -301,7 +301,7 @@ def _chapter_span(document: Document, cursor: int, last: int) -> tuple[int, int 
     return paragraphs[first].start if first else 0, end
 
 
-def _stamped(view: RequestState, document: Document) -> Mapping[str, str]:
+def _live_stamps(view: RequestState, document: Document) -> Mapping[str, str]:
     """The stamps of the project, with one of the buffer for the open document."""
     return {**view.stamps, document.path: f"{LIVE}:{document.content_hash}"}
 
@@ -358,12 +358,12 @@ def _end(document: Document | None) -> int:
     return end if end < len(document.text.rstrip()) else len(document.text)
 
 
-def _known(document: Document, cursor: int, as_of: int | None) -> tuple[str, str]:
+def _known_text(document: Document, cursor: int, as_of: int | None) -> tuple[str, str]:
     """What of an open document may be known as of a chapter, and why that is not all; nothing when the cursor is later.
 
     The text ends before the first thing that is later, so that places stay as they are.
     """
-    end = len(document.text) if as_of is None else until(document, as_of)
+    end = len(document.text) if as_of is None else visible_until(document, as_of)
     if as_of is None or end == len(document.text):
         return document.text, ""
     if cursor > end or not document.text[:end].strip():
@@ -371,7 +371,7 @@ def _known(document: Document, cursor: int, as_of: int | None) -> tuple[str, str
     return document.text[:end], Reason("out.open_after", moment=as_of)
 
 
-def _continued(previous: object) -> Continuation | None:
+def _continuation_of(previous: object) -> Continuation | None:
     """What the next prompt continues; `previous` is what a caller gave."""
     if previous is None:
         return None

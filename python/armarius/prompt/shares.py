@@ -25,7 +25,7 @@ from armarius.prompt.admit import QUERY_SOURCE, Admitted
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.fetch import FetchOutcome
 from armarius.prompt.profile import BudgetProfile, LayerBudget
-from armarius.search.query.recipe import told
+from armarius.search.query.recipe import story_shares
 from armarius.types import LAYERS, STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Recipe
 from armarius.warnings import CONTEXT_SHARE_TRIMMED
 
@@ -33,7 +33,7 @@ MESSAGE: Final = "request:message:"
 """What the source of a turn begins with; its number among the messages follows, from 1."""
 
 
-def spoken(request: FetchRequest) -> FetchOutcome:
+def recent_turns(request: FetchRequest) -> FetchOutcome:
     """The newest turns of a request as candidates, and the older ones as one omission; nothing where none is wanted.
 
     Cost: one pass over the text of those turns.
@@ -105,7 +105,7 @@ Limited = tuple[Candidate, Candidate | None, Reason | None]
 """A candidate, what of it may be in the prompt, and why the rest, or all of it, is omitted."""
 
 
-def limited(
+def limit_shares(
     admitted: Admitted, counter: CachedCounter, profile: BudgetProfile, available: int, recipe: Recipe
 ) -> tuple[Admitted, BudgetProfile]:
     """`admitted` with what fits into the shares of its parts, and the profile with the room that its story takes.
@@ -135,10 +135,10 @@ def limited(
     if cut := [item.source for item, fits, _ in guessed if fits is not None and fits.content != item.short]:
         warning = CONTEXT_SHARE_TRIMMED(cut=", ".join(cut))
         admitted = replace(admitted, warnings=(*admitted.warnings, ("retrieved", warning)))
-    return _with(admitted, [*guessed, *changes]), profile
+    return _apply_limits(admitted, [*guessed, *changes]), profile
 
 
-def _with(admitted: Admitted, changes: Sequence[Limited]) -> Admitted:
+def _apply_limits(admitted: Admitted, changes: Sequence[Limited]) -> Admitted:
     """`admitted` with what of some candidates may be in the prompt."""
     changed = {(item.layer, item.id): fits for item, fits, _ in changes if fits is not item}
     if not changed:
@@ -189,13 +189,13 @@ def _limit_named(cards: Sequence[Candidate], counter: CachedCounter, room: int, 
     for place, (size, item) in enumerate(sorted(zip(sizes, cards, strict=True), key=lambda row: (row[0], row[1].id))):
         most = room // (len(cards) - place)
         if size > most:
-            content = _needed(item.content, wanted, counter, most)
+            content = _trim_card(item.content, wanted, counter, most)
             size = counter.section(content)
             yield item, _cut(item, content), None
         room -= size
 
 
-def _needed(card: str, wanted: frozenset[str], counter: CachedCounter, most: int) -> str:
+def _trim_card(card: str, wanted: frozenset[str], counter: CachedCounter, most: int) -> str:
     """The name of a card, and of its lines the pieces that hold rare words of a query, then the first, in their order.
 
     What stands beside such a piece counts a third as much. Holds at most `most` tokens, or the name alone.
@@ -271,7 +271,7 @@ def _first_sections(item: Candidate, counter: CachedCounter, room: int) -> Candi
 def drop_older_turns(admitted: Admitted) -> Admitted:
     """`admitted` with the newer half of its turns."""
     turns = turns_of(admitted)
-    return _with(admitted, [(turn, None, Reason("out.turns")) for turn in turns[len(turns) // 2 :]])
+    return _apply_limits(admitted, [(turn, None, Reason("out.turns")) for turn in turns[len(turns) // 2 :]])
 
 
 def _limit_turns(admitted: Admitted, counter: CachedCounter, limit: int) -> Iterator[Limited]:
@@ -305,13 +305,13 @@ def _limit_story(
         return
     room = limit * percent // 100
     endings = sum([counter.section(item.content) for item in story if item.source.startswith(_ENDING)])
-    reserved = min(endings, room * told()["ending"] // 100)
-    states = room if alone else room * told()["state"] // 100
+    reserved = min(endings, room * story_shares()["ending"] // 100)
+    states = room if alone else room * story_shares()["state"] // 100
     why = Reason("out.share_story", tokens=room, percent=percent)
     for item in sorted(story, key=lambda item: (-item.score, item.source)):
         share = room if item.source.startswith(_ENDING) else room - reserved
         is_state, is_place = item.source.startswith(_STATE), item.source.startswith(_PLACE)
-        fits = _fitting(item, counter, min(share, states) if is_state else share)
+        fits = _fit_candidate(item, counter, min(share, states) if is_state else share)
         if fits is not None:
             tokens = counter.section(fits.content)
             room -= tokens
@@ -353,7 +353,7 @@ def _story_percent(
         return max(percent, min(alone, 98 - 100 * fixed // limit))
     room = limit * percent // 100
     long = sum([counter.section(item.content) for item in story if item.keep == "head"])
-    more = min(room, long - room * told()["plan"] // 100)
+    more = min(room, long - room * story_shares()["plan"] // 100)
     return percent + (-(-more * 100 // limit) if more > 0 else 0)
 
 
@@ -364,7 +364,7 @@ def _story_layers(profile: BudgetProfile, percent: int) -> dict[LayerName, Layer
     return {"settings": LayerBudget(ratio=min(100, settings + more)), "immediate": LayerBudget(ratio=around - more)}
 
 
-def _fitting(item: Candidate, counter: CachedCounter, room: int) -> Candidate | None:
+def _fit_candidate(item: Candidate, counter: CachedCounter, room: int) -> Candidate | None:
     """The candidate if it fits; of one that may be cut as many of its first or last lines as do; None for nothing."""
     if counter.section(item.content) <= room:
         return item
@@ -374,10 +374,10 @@ def _fitting(item: Candidate, counter: CachedCounter, room: int) -> Candidate | 
     lines = text.split("\n")
     if item.keep == "head":
         lines.reverse()
-    at = bisect_left(range(len(lines)), True, 1, key=lambda n: counter.section(f"{title}\n{_from(lines, n)}") <= room)
-    kept = _from(lines, at) if item.keep != "head" else "\n".join(reversed(lines[at:])).strip()
+    at = bisect_left(range(len(lines)), True, 1, key=lambda n: counter.section(f"{title}\n{_tail(lines, n)}") <= room)
+    kept = _tail(lines, at) if item.keep != "head" else "\n".join(reversed(lines[at:])).strip()
     return replace(item, content=f"{title}\n{kept}") if len(kept) >= _LEAST else None
 
 
-def _from(lines: list[str], first: int) -> str:
+def _tail(lines: list[str], first: int) -> str:
     return "\n".join(lines[first:]).strip()

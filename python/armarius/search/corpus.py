@@ -224,7 +224,7 @@ class Corpus:
         self._visible: Visible | None = None
         self._files: dict[str, _File] = {}
         self._set_codex(codex, matcher, kept)
-        self._changed()
+        self._mark_changed()
 
     def _set_codex(self, codex: Codex, matcher: EntityMatcher | None, kept: StoredParts | None) -> None:
         self.codex = codex
@@ -232,7 +232,7 @@ class Corpus:
         self.matcher = EntityMatcher.from_valid(codex.entities)[0] if matcher is None else matcher
         self._kept = kept
 
-    def _changed(self) -> None:
+    def _mark_changed(self) -> None:
         self._outline_stale = True
         self._forget_indexes()
         self.memo.clear()
@@ -264,10 +264,10 @@ class Corpus:
         if scope not in cache:
             if len(cache) >= _MOST_SCOPES:
                 cache.clear()
-            cache[scope] = self._filtered(scope)
+            cache[scope] = self._filter_texts(scope)
         return cache[scope]
 
-    def _filtered(self, scope: Bounds) -> "Corpus":
+    def _filter_texts(self, scope: Bounds) -> "Corpus":
         self.refresh_outline()
         part = copy(self)
         part.scope, part._whole = scope, self
@@ -319,12 +319,12 @@ class Corpus:
         cache: list[tuple[Document, Corpus]] = self.memo.setdefault(_LIVE, [])
         result = next((corpus for doc, corpus in cache if doc is document), None)
         if result is None:
-            result = self._with_live(document)
+            result = self._overlay_live(document)
             cache.append((document, result))
             del cache[:-_MOST_LIVE]
         return result
 
-    def _with_live(self, document: Document) -> "Corpus":
+    def _overlay_live(self, document: Document) -> "Corpus":
         self.refresh_outline()
         live = self._fork()
         saved = self.document(document.path)
@@ -354,7 +354,7 @@ class Corpus:
                 self._drop_keys(file)
                 self._files[path] = renewed = replace(file, keys=[])
                 self._add_sections(renewed)
-        self._changed()
+        self._mark_changed()
         return True
 
     def adopt_map(self, project_map: ProjectMap) -> None:
@@ -383,7 +383,7 @@ class Corpus:
                 self._add_sections(file)
             elif document.kind != "outline":
                 self._add_texts(file, item.texts)
-        self._changed()
+        self._mark_changed()
 
     def _read(self, documents: Sequence[Document]) -> dict[str, StoredPart]:
         """What is kept of documents, as far as it is sound; their parts are in the corpus."""
@@ -403,7 +403,7 @@ class Corpus:
             return
         self.paragraphs.remove(path)
         self._drop_keys(file)
-        self._changed()
+        self._mark_changed()
 
     def _drop_keys(self, file: _File) -> None:
         for key in file.keys:

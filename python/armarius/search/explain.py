@@ -37,10 +37,10 @@ _NUMBERED = re.compile(r"([^\W\d_]*)[\s._#-]*(\d{1,4})(?!\d)")
 def pattern_of(phrase: str) -> re.Pattern[str]:
     """Finds the phrase in any case, between borders of words, its words on one line or on two."""
     cased = phrase.lower() != phrase.upper()
-    return re.compile(_bordered(phrase), re.IGNORECASE if cased else 0)
+    return re.compile(_phrase_pattern(phrase), re.IGNORECASE if cased else 0)
 
 
-def _bordered(phrase: str) -> str:
+def _phrase_pattern(phrase: str) -> str:
     words = phrase.split()
     first, last = (_SPACED.fullmatch(end) for end in (phrase.strip()[:1], phrase.strip()[-1:]))
     before, behind = rf"(?<!{_SPACED.pattern})" if first else "", rf"(?!{_SPACED.pattern})" if last else ""
@@ -52,7 +52,7 @@ def rarity(count: int, paragraphs: int) -> float:
     return math.log1p(paragraphs / count) / math.log1p(paragraphs) if paragraphs > 0 else 1.0
 
 
-def quoted(corpus: Corpus, phrase: str) -> tuple[tuple[str, int], ...]:
+def find_phrase(corpus: Corpus, phrase: str) -> tuple[tuple[str, int], ...]:
     """Path and position of every paragraph that the phrase begins in, in any document.
 
     Cost: one pass over the project; the last 64 phrases are remembered until something changes.
@@ -67,7 +67,7 @@ def quoted(corpus: Corpus, phrase: str) -> tuple[tuple[str, int], ...]:
     return places
 
 
-def numbered(corpus: Corpus, question: Understanding) -> Iterator[tuple[str, int]]:
+def numbered_files(corpus: Corpus, question: Understanding) -> Iterator[tuple[str, int]]:
     """Path and position of the paragraphs of files that a question calls by what they are and a number.
 
     `session 2` is `S02 The Bridge.md` or `02.md` with the tag `session` or in a folder `Sessions`, and `session-2.md`.
@@ -111,12 +111,12 @@ def _search(corpus: Corpus, document: Document, phrase: str) -> tuple[re.Pattern
     small = corpus.memo[key]
     if len(small) != len(document.text):  # İ has two small letters: places would be off
         return pattern_of(phrase), document.text
-    return _plain(phrase.lower()), small
+    return _compile_phrase(phrase.lower()), small
 
 
 @lru_cache(maxsize=64)
-def _plain(phrase: str) -> re.Pattern[str]:
-    return re.compile(_bordered(phrase))
+def _compile_phrase(phrase: str) -> re.Pattern[str]:
+    return re.compile(_phrase_pattern(phrase))
 
 
 def is_content(corpus: Corpus, words: str) -> bool:
@@ -165,17 +165,17 @@ class MatchHighlights:
             text: Any.
             people: Also entities that a relation word leads to; without, only those with a fitting profile.
         """
-        entities = self._reached if people else self._fitting
+        entities = self._reached if people else self._described_names
         written = {mention.entity_id: mention.term for mention in self._matcher.find_all(text)} if entities else {}
         names = (
             [Reason(code, term=written[key], name=name) for key, (name, code) in entities.items() if key in written]
             if written
             else []
         )
-        words = _traces(text, self._runs, self._words) or self._inflected(text, named=bool(names))
+        words = _traces(text, self._runs, self._words) or self._matching_words(text, named=bool(names))
         return (*words[:_SHOWN], *names[:_PEOPLE])
 
-    def _inflected(self, text: str, *, named: bool) -> list[str]:
+    def _matching_words(self, text: str, *, named: bool) -> list[str]:
         terms = set(_core.terms(text))
         words = list(filter(terms.__contains__, self._read.terms))
         for word, others in self._read.alternatives.items():
@@ -189,7 +189,7 @@ class MatchHighlights:
         return words
 
     @cached_property
-    def _fitting(self) -> dict[str, tuple[str, str]]:
+    def _described_names(self) -> dict[str, tuple[str, str]]:
         return {entity: (self._entities[entity].name, "words.fitting") for entity in self._described}
 
     @cached_property
@@ -204,7 +204,7 @@ class MatchHighlights:
         for entity_id in question.entities:
             entity = self._entities[entity_id]
             words += [entity.name, *entity.aliases]
-        return _prepared(dict.fromkeys(map(str.lower, words)))
+        return _mark_unspaced(dict.fromkeys(map(str.lower, words)))
 
 
 _Runs = list[tuple[str, list[tuple[int, str]]]]
@@ -231,7 +231,7 @@ def _traces(text: str, runs: _Runs, words: Sequence[tuple[str, bool]]) -> tuple[
                 traces[run[at:past]] = None
     lower = text.lower()
     for word, anywhere in words:
-        if word in lower and (anywhere or _begins(word, lower)):
+        if word in lower and (anywhere or _begins_word(word, lower)):
             traces[word] = None
     joined = "\0".join(traces)
     if joined.count("\0") >= len(traces) > 0:  # somebody's word holds the mark between them
@@ -239,22 +239,22 @@ def _traces(text: str, runs: _Runs, words: Sequence[tuple[str, bool]]) -> tuple[
     return tuple(traces) if len(traces) < 2 else tuple([word for word in traces if joined.count(word) == 1])
 
 
-def shared(text: str, wording: str) -> tuple[str, ...]:
+def shared_words(text: str, wording: str) -> tuple[str, ...]:
     """What of another wording of the question stands in `text`: stretches, and words of four letters or more."""
-    return _traces(text, _runs_of(wording), _prepared(_LATIN.findall(wording.lower())))[:_SHOWN]
+    return _traces(text, _runs_of(wording), _mark_unspaced(_LATIN.findall(wording.lower())))[:_SHOWN]
 
 
 def words_in(text: str, words: Sequence[str]) -> tuple[str, ...]:
     """Those of `words` that stand in `text`; Latin ones at the beginning of a word."""
     lower = text.lower()
-    return tuple([word for word in words if word in lower and (is_unspaced(word) or _begins(word, lower))])
+    return tuple([word for word in words if word in lower and (is_unspaced(word) or _begins_word(word, lower))])
 
 
-def _prepared(words: Iterable[str]) -> list[tuple[str, bool]]:
+def _mark_unspaced(words: Iterable[str]) -> list[tuple[str, bool]]:
     return [(word, is_unspaced(word)) for word in words]
 
 
-def _begins(word: str, lower: str) -> bool:
+def _begins_word(word: str, lower: str) -> bool:
     """Whether the word stands somewhere where no letter or digit is before it."""
     at = lower.find(word)
     while at > 0 and lower[at - 1].isalnum():
@@ -296,7 +296,7 @@ def reasons(
         worded: What another wording found in it.
     """
     if item.is_section:
-        return _of_section(corpus, question, people, ranked, item, highlights)
+        return _section_reason(corpus, question, people, ranked, item, highlights)
     text = corpus.texts[item.key]
     result: list[Evidence] = []
     for reference in question.references:
@@ -376,7 +376,7 @@ def _outline(highlights: MatchHighlights, path: str, title: str, lines: Sequence
     return Evidence("outline", detail, *((path,) if best is None else (best.path, (best.start, best.end))))
 
 
-def _of_section(
+def _section_reason(
     corpus: Corpus,
     question: Understanding,
     people: Subjects,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal, overload
 
 import armarius._core as _core
 from armarius._core import CorpusScores
-from armarius.codex.cards import tidy
+from armarius.codex.cards import drop_blanks
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning
@@ -189,18 +189,18 @@ def excerpt(document: Document, hit: Hit, *, is_part: bool = False) -> str:
             for at, paragraph in enumerate(paragraphs)
             if any(start < paragraph.end and paragraph.start < end for start, end in spans)
         }
-        chosen = _grown(paragraphs, chosen or set(range(min(1, len(paragraphs)))))
+        chosen = _grow_excerpt(paragraphs, chosen or set(range(min(1, len(paragraphs)))))
     parts: list[str] = []
     chosen = {at for at in chosen if document.text[paragraphs[at].start : paragraphs[at].end].strip()}
     for at in sorted(chosen):
         if parts and at - 1 not in chosen:
             parts.append(_GAP)
         text = document.text[paragraphs[at].start : paragraphs[at].end]
-        parts.append(tidy(text) if is_part else text)
+        parts.append(drop_blanks(text) if is_part else text)
     return "\n\n".join(parts)
 
 
-def _grown(paragraphs: Sequence[Paragraph], chosen: set[int]) -> set[int]:
+def _grow_excerpt(paragraphs: Sequence[Paragraph], chosen: set[int]) -> set[int]:
     """`chosen` and what stands next to it, what follows before what precedes, until it is long enough."""
     chosen = set(chosen)
     length = sum(paragraphs[at].end - paragraphs[at].start for at in chosen)

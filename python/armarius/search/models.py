@@ -57,7 +57,7 @@ class VectorGuard:
         places = {live.text[block.start : block.end]: block.index for block in reversed(live.paragraphs)}
         moves = {block.index: places.get(saved.text[block.start : block.end]) for block in saved.paragraphs}
 
-        def moved(placed: Sequence[tuple[str, int, float]]) -> tuple[tuple[str, int, float], ...]:
+        def move_hits(placed: Sequence[tuple[str, int, float]]) -> tuple[tuple[str, int, float], ...]:
             rows = [(name, index if name != path else moves.get(index), alike) for name, index, alike in placed]
             return tuple((name, index, alike) for name, index, alike in rows if index is not None)
 
@@ -65,7 +65,7 @@ class VectorGuard:
             answer = search(query)
             pairs = [(hit, hit.paragraph if hit.path != path else moves.get(hit.paragraph)) for hit in answer.found]
             near = tuple(replace(hit, paragraph=index) for hit, index in pairs if index is not None)
-            return replace(answer, found=near, paragraphs=moved(answer.paragraphs), lines=moved(answer.lines))
+            return replace(answer, found=near, paragraphs=move_hits(answer.paragraphs), lines=move_hits(answer.lines))
 
         other = copy(self)
         other._search = moved_search
@@ -74,7 +74,7 @@ class VectorGuard:
     def begin(self, query: str) -> Callable[[list[ContextWarning]], VectorHits | None]:
         """Begin to ask; the result waits for the answer, and adds to a list of warnings why there is none."""
         if not self._free.acquire(blocking=False):
-            return lambda warnings: _failed(warnings, "earlier questions are not answered yet")
+            return lambda warnings: _warn_failure(warnings, "earlier questions are not answered yet")
         answers: list[VectorHits | Exception] = []
 
         def ask() -> None:
@@ -91,7 +91,7 @@ class VectorGuard:
         except RuntimeError as error:  # no thread to be had
             self._free.release()
             why = message_of(error)
-            return lambda warnings: _failed(warnings, why)
+            return lambda warnings: _warn_failure(warnings, why)
 
         def over(seconds: float) -> bool:
             thread.join(seconds)
@@ -100,10 +100,10 @@ class VectorGuard:
         def wait(warnings: list[ContextWarning]) -> VectorHits | None:
             seconds = remaining(self._timeout, share=_SHARE)
             if not wait_until(over, seconds):
-                return _failed(warnings, f"no answer within {round(seconds, 2):g} s")
+                return _warn_failure(warnings, f"no answer within {round(seconds, 2):g} s")
             (answer,) = answers
             if isinstance(answer, Exception):
-                return _failed(warnings, message_of(answer))
+                return _warn_failure(warnings, message_of(answer))
             if answer.trouble:
                 warnings.append(EMBEDDING_UNAVAILABLE(why=answer.trouble))
             return answer
@@ -111,7 +111,7 @@ class VectorGuard:
         return wait
 
 
-def _failed(warnings: list[ContextWarning], why: str) -> VectorHits | None:
+def _warn_failure(warnings: list[ContextWarning], why: str) -> VectorHits | None:
     warnings.append(EMBEDDING_UNAVAILABLE(why=why))
     return None
 
@@ -195,7 +195,7 @@ class Reranking:
             return offer, (RERANK_UNAVAILABLE(why=scores),)
         order = sorted(range(len(rows)), key=lambda at: -scores[at])  # stable: ties as they were
         moved = [rows[at]._replace(score=row.score) for at, row in zip(order, rows, strict=True)]
-        return _Reranked(offer, [*head, *moved], {rows[at].source: at for at in order}, len(head)), ()
+        return _RerankedStream(offer, [*head, *moved], {rows[at].source: at for at in order}, len(head)), ()
 
     def _ask(self, question: str, texts: Sequence[str]) -> list[float] | str:
         """A finite number for each text, or why there are none."""
@@ -244,7 +244,7 @@ class Reranking:
         return [float(score) for score in scores]
 
 
-class _Reranked:
+class _RerankedStream:
     """A stream with its first rows in another order; see `armarius.types.PassageStream`."""
 
     def __init__(self, offer: PassageStream, head: list[PassageRow], before: dict[str, int], asked: int) -> None:
@@ -268,17 +268,17 @@ class _Reranked:
         return None if result is None else result._replace(score=self._worths.get(result.source, result.score))
 
     def evidence(self, row: PassageRow, /) -> Evidence:
-        return self._told(row, self._offer.evidence(row))
+        return self._rerank_evidence(row, self._offer.evidence(row))
 
     def explain(self, row: PassageRow, /) -> tuple[Evidence, ...]:
         first, *more = self._offer.explain(row)
-        return (self._told(row, first), *more)
+        return (self._rerank_evidence(row, first), *more)
 
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
         result = self._offer.neighbour(row, step)
         return None if result is None else self.row(result.path, result.paragraph)
 
-    def _told(self, row: PassageRow, evidence: Evidence) -> Evidence:
+    def _rerank_evidence(self, row: PassageRow, evidence: Evidence) -> Evidence:
         was, now = self._places.get(row.source, (0, 0))
         if was == now:
             return evidence

@@ -95,7 +95,7 @@ def in_order(
     sections = _sections(corpus, question, people, ranked, texts)
     texts = list({item.key: item for item in sorted(texts, key=_score)}.values())
     if bounds:
-        sections = {key: pair for key, pair in sections.items() if _may_be_found(corpus, key, bounds)}
+        sections = {key: pair for key, pair in sections.items() if _is_in_bounds(corpus, key, bounds)}
     scores = sorted([*map(_score, texts), *map(itemgetter(0), sections.values())], reverse=True)
     # Nothing below the last of the best can be among them, however ties are broken.
     least = -math.inf if backup or not 0 < limit <= len(scores) else scores[limit - 1]
@@ -171,11 +171,11 @@ def _texts(
         if text.path in corpus.outside.asked
     ]
     first = [*named, *first]
-    beside = _adjacent(corpus, question, [*first, *result], bounds) if question.chapters else ()
+    beside = _neighbours(corpus, question, [*first, *result], bounds) if question.chapters else ()
     return [*first, *beside, *result]
 
 
-def _adjacent(corpus: Corpus, question: Understanding, items: Sequence[Ordered], bounds: Bounds) -> Iterator[Ordered]:
+def _neighbours(corpus: Corpus, question: Understanding, items: Sequence[Ordered], bounds: Bounds) -> Iterator[Ordered]:
     """The chapters before and after those asked for, nearest first; a check looks further back."""
     ids = {item.key for item in items if item.score >= WEIGHTS["adjacent"]}
     back = _CHECKED if question.consistency else 1
@@ -190,7 +190,7 @@ def _adjacent(corpus: Corpus, question: Understanding, items: Sequence[Ordered],
                             yield Ordered(WEIGHTS["adjacent"] - 0.01 * place, key, is_section=False, how="adjacent")
 
 
-def _may_be_found(corpus: Corpus, key: int, bounds: Bounds) -> bool:
+def _is_in_bounds(corpus: Corpus, key: int, bounds: Bounds) -> bool:
     document = corpus.document(corpus.sections[key].path)
     return document is not None and bounds.holds(document.kind, document.chapter)
 
@@ -208,7 +208,7 @@ def _sections(
         rows.append((described.get(entity_id, ()), WEIGHTS["named"] - 0.01 * place, "mention"))
     for entity_id, (factor, _, _) in people.related.items():
         rows.append((described.get(entity_id, ()), WEIGHTS["related"] * factor, "relation"))
-    present = _present(corpus, question, people, ranked.described, texts)
+    present = _present_entities(corpus, question, people, ranked.described, texts)
     most = max(present.values(), default=1.0)
     for entity_id, amount in present.items():
         rows.append((described.get(entity_id, ()), WEIGHTS["present"] * amount / most, "present"))
@@ -238,7 +238,7 @@ def _title(corpus: Corpus, key: int) -> str:
     return section.section or ("" if document is None else document.title)
 
 
-def _present(
+def _present_entities(
     corpus: Corpus,
     question: Understanding,
     people: Subjects,

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 from armarius._core import ScoredParagraph, ScoredStretch
 from armarius.arguments import EVERYTHING, Bounds
-from armarius.codex.cards import chapter_at, settings_until, tidy
+from armarius.codex.cards import chapter_at, drop_blanks, settings_until
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import MappedFile, ProjectMap
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, heading
 from armarius.search.corpus import NOTHING_OUTSIDE, Outside
-from armarius.search.explain import MatchHighlights, shared
+from armarius.search.explain import MatchHighlights, shared_words
 from armarius.search.query.query import Understanding
 from armarius.search.rank import STOP_SHARE, Ranked
 from armarius.search.scope import why_outside
@@ -109,7 +109,7 @@ class RankedPassages:
         if not self._made:
             self.reading = None
         self._most = len(self._made) + _SCENES if plan else None
-        self._earlier = self._before() if self.reading is not None and self.reading.compares else iter(())
+        self._earlier = self._earlier_rows() if self.reading is not None and self.reading.compares else iter(())
         self._lock = threading.Lock()  # of what makes one row after another
 
     @property
@@ -146,9 +146,9 @@ class RankedPassages:
             if (document := self.documents.get(path)) is not None
             for row in self._rows(document, [block for block in document.paragraphs if block.role == "body"])
         ]
-        return [*named, *self._of_chapters(set(self.asked.chapters))]
+        return [*named, *self._rows_of_chapters(set(self.asked.chapters))]
 
-    def _of_chapters(self, wanted: Collection[int]) -> list[PassageRow]:
+    def _rows_of_chapters(self, wanted: Collection[int]) -> list[PassageRow]:
         rows = [
             row
             for document in (self.documents.values() if wanted else ())
@@ -180,10 +180,10 @@ class RankedPassages:
         file, clear = self.map.files.get(stretch.path), stretch.share >= CLEAR
         if file is None or file.edition == "main":
             return self._rows(document, inside, plain=True, clear=clear)
-        rows = [self._in_main(row, file) for row in self._rows(document, inside, standing=False) if row.text]
+        rows = [self._row_in_main(row, file) for row in self._rows(document, inside, standing=False) if row.text]
         return [row._replace(plain=True, clear=clear) for row in rows if row and row.text and self._barred(row) is None]
 
-    def _in_main(self, row: PassageRow, file: MappedFile) -> PassageRow | None:
+    def _row_in_main(self, row: PassageRow, file: MappedFile) -> PassageRow | None:
         """The paragraph of the main edition that says what one of another edition says; what no other says itself.
 
         None for a translation of a chapter of it.
@@ -247,7 +247,7 @@ class RankedPassages:
         if self.highlights is not None and (words := self.highlights.in_text(row.text)):
             result.append(replace(plain, kind="fulltext", detail=Reason("words", words=words)))
         for wording, _ in self.ranked.also:
-            if words := shared(row.text, wording):
+            if words := shared_words(row.text, wording):
                 is_plan = wording == self._plan
                 detail = Reason("words.plan" if is_plan else "words.wording", words=words, wording=wording)
                 result.append(replace(plain, kind="fulltext", detail=detail))
@@ -309,7 +309,7 @@ class RankedPassages:
             made += self._rows(document, document.paragraphs[index : index + 1], score)
         return made
 
-    def _before(self) -> Iterator[PassageRow]:
+    def _earlier_rows(self) -> Iterator[PassageRow]:
         """Paragraphs of earlier chapters: those about the same people by score, then the others in order.
 
         Every other row is of the nearest chapter that has one left, every fourth of the one before that, and so on.
@@ -328,7 +328,7 @@ class RankedPassages:
                         chapters.setdefault(place, []).append((document, number))
         nearest = sorted(chapters, reverse=True)
         for telling in (True, False):
-            yield from _in_turns([self._of(chapters[place], telling) for place in nearest])
+            yield from _take_in_turns([self._chapter_rows(chapters[place], telling) for place in nearest])
 
     def _is_of_volume(self, path: str) -> bool:
         file = None if self._volume is None else self.map.get(path)
@@ -346,7 +346,7 @@ class RankedPassages:
         number = chapter_at(document, document.paragraphs[row.paragraph]) if document.kind in STORY_KINDS else None
         return _LAST if number is None else number
 
-    def _of(self, chapter: Sequence[tuple[Document, int]], telling: bool) -> Iterator[PassageRow]:
+    def _chapter_rows(self, chapter: Sequence[tuple[Document, int]], telling: bool) -> Iterator[PassageRow]:
         """The rows of one chapter that tell of the people of a check, best first, or those that do not."""
         result: list[PassageRow] = []
         for document, number in chapter:
@@ -394,7 +394,7 @@ class RankedPassages:
                 place = (_LAST if chapter is None else chapter) if self._counted else self._place(document, chapter)
                 wish = path in self._named or (chapter in self._wanted and self._is_of_volume(path))
             if self._bounded:
-                text = tidy(text)
+                text = drop_blanks(text)
                 title = document.title if under in self._hidden[path] else title
             worth = score
             if worth is None:
@@ -414,7 +414,7 @@ def _body(document: Document, chapters: Collection[int]) -> Iterator[Paragraph]:
     return (block for block in document.paragraphs if block.role == "body" and chapter_at(document, block) in chapters)
 
 
-def _in_turns(nearest: list[Iterator[PassageRow]]) -> Iterator[PassageRow]:
+def _take_in_turns(nearest: list[Iterator[PassageRow]]) -> Iterator[PassageRow]:
     """Rows in turn, each chapter to its end: half of them of the first, a quarter of the second, and so on."""
     turn = 0
     while nearest:

@@ -95,7 +95,7 @@ class Meaning:
     @classmethod
     def of(cls, nearby: VectorHits, stands_out: Sequence[Placed]) -> "Meaning":
         """The signal of one answer; `stands_out` as placed in the documents of the request."""
-        return cls(_valued(nearby.paragraphs), _valued(nearby.lines), nearby.trust, tuple(stands_out))
+        return cls(_scale_hits(nearby.paragraphs), _scale_hits(nearby.lines), nearby.trust, tuple(stands_out))
 
     def __bool__(self) -> bool:
         """Whether it counts."""
@@ -113,7 +113,7 @@ class Meaning:
         return ("meaning", MEANING["line"] * self.trust, list(self.lines))
 
 
-def _valued(places: Sequence[Placed]) -> tuple[Placed, ...]:
+def _scale_hits(places: Sequence[Placed]) -> tuple[Placed, ...]:
     rounded = [(path, index, round(similarity * _GRAIN)) for path, index, similarity in places]
     if not rounded:
         return ()
@@ -218,11 +218,11 @@ def rank(
     Cost: the postings of the question's terms.
     """
     core = corpus.core
-    read = _words_first(core, analysis, question(analysis, related))
-    described = _described(corpus, core, analysis, read)
+    read = _drop_synonyms(core, analysis, question(analysis, related))
+    described = _described_scores(corpus, core, analysis, read)
     groups = _groups(corpus, core, analysis, read, described)
-    boost = _told(groups, summaries)
-    sure, weak, strange = _worded(corpus, also, bounds, summaries)
+    boost = _summary_hits(groups, summaries)
+    sure, weak, strange = _rank_wordings(corpus, also, bounds, summaries)
     near = meaning()
     query = _query(analysis, read, groups, bounds, quoted, near if not also else _NO_MEANING, told=boost)
     scores = core.score(query)
@@ -241,7 +241,7 @@ def rank(
     others = [scores for scores, _, _ in sure]
     own = scores
     if others:
-        scores, grounded = _fused(core, scores, others), True
+        scores, grounded = _fuse_scores(core, scores, others), True
         if outcome == "weak":
             outcome = "found"
     if named and outcome == "weak":
@@ -272,7 +272,7 @@ def rank(
     )  # fmt: skip
 
 
-def _words_first(core: CoreCorpus, analysis: Understanding, read: QueryWords) -> QueryWords:
+def _drop_synonyms(core: CoreCorpus, analysis: Understanding, read: QueryWords) -> QueryWords:
     """The words of a question; one word that the project holds has no synonyms, as they would outrank some of it."""
     alone = len(read.words) == 1 and read.alternatives and not analysis.entities
     if not alone or not all(core.frequencies(list(read.terms))):
@@ -283,7 +283,7 @@ def _words_first(core: CoreCorpus, analysis: Understanding, read: QueryWords) ->
 Wording = tuple[CorpusScores, str, CorpusQuery]
 
 
-def _worded(
+def _rank_wordings(
     corpus: Corpus,
     also: Sequence[tuple[Understanding, Mapping[str, float]]],
     bounds: Bounds,
@@ -296,8 +296,8 @@ def _worded(
     core, sure, weak, strange = corpus.core, list[Wording](), list[Wording](), list[tuple[str, tuple[str, ...]]]()
     for wording, reached in also:
         read = question(wording, reached)
-        groups = _groups(corpus, core, wording, read, _described(corpus, core, wording, read))
-        boost = _told(groups, summaries)
+        groups = _groups(corpus, core, wording, read, _described_scores(corpus, core, wording, read))
+        boost = _summary_hits(groups, summaries)
         query = _query(wording, read, groups, bounds, told=boost)
         scores = core.score(query)
         how, missing = _outcome(core, wording, read, scores)
@@ -311,7 +311,7 @@ def _worded(
     return sure, weak, strange
 
 
-def _fused(core: CoreCorpus, own: CorpusScores, others: list[CorpusScores]) -> CorpusScores:
+def _fuse_scores(core: CoreCorpus, own: CorpusScores, others: list[CorpusScores]) -> CorpusScores:
     """The scores of a question with those of its wordings; where most agree with nothing, those count a part.
 
     A wording agrees when its best paragraphs are those of the question or of another wording more often than by chance;
@@ -372,22 +372,22 @@ def _is_grounded(groups: Sequence[TermGroup], scores: CorpusScores, paragraphs: 
 
 @cache
 def _weights() -> CorpusWeights:
-    families = [(name, FAMILY_WEIGHTS[name], _by_level(FAMILY_B[name])) for name in FAMILIES]
-    return CorpusWeights(families, k1=_by_level(K1), **WEIGHTS)
+    families = [(name, FAMILY_WEIGHTS[name], _level_values(FAMILY_B[name])) for name in FAMILIES]
+    return CorpusWeights(families, k1=_level_values(K1), **WEIGHTS)
 
 
 @cache
-def _told_weights() -> CorpusWeights:
+def _summary_weights() -> CorpusWeights:
     """A sentence of a summary is ranked as a line of the outline is."""
     families = [(name, FAMILY_WEIGHTS[name], (FAMILY_B[name]["line"],) * 4) for name in FAMILIES]
     return CorpusWeights(families, k1=(K1["line"],) * 4)
 
 
-def _told(groups: Sequence[TermGroup], summaries: Tell | None) -> Told:
-    return _NOT_TOLD if summaries is None else summaries(CorpusQuery(_told_weights(), groups))
+def _summary_hits(groups: Sequence[TermGroup], summaries: Tell | None) -> Told:
+    return _NOT_TOLD if summaries is None else summaries(CorpusQuery(_summary_weights(), groups))
 
 
-def _by_level(values: Mapping[str, float]) -> tuple[float, float, float, float]:
+def _level_values(values: Mapping[str, float]) -> tuple[float, float, float, float]:
     paragraph, window, unit, line = (values[level] for level in LEVELS)
     return paragraph, window, unit, line
 
@@ -439,7 +439,7 @@ def _query(
     )
 
 
-def _described(corpus: Corpus, core: CoreCorpus, analysis: Understanding, read: QueryWords) -> dict[str, float]:
+def _described_scores(corpus: Corpus, core: CoreCorpus, analysis: Understanding, read: QueryWords) -> dict[str, float]:
     """Entities with a profile that fits a question without names and chapters, each with its share of the best."""
     if analysis.entities or analysis.chapters:
         return {}
@@ -492,7 +492,7 @@ def _cards(corpus: Corpus, core: CoreCorpus, analysis: Understanding, read: Quer
     return [TermGroup("card", weight, terms=((term, 1.0),)) for term in terms]
 
 
-def _joined(words: Sequence[str], query: str) -> tuple[str, ...]:
+def _join_words(words: Sequence[str], query: str) -> tuple[str, ...]:
     """Words that overlap or touch in the question as one, in its order: 量子 and 子计 are 量子计."""
     inside = ["\0"] * len(query)
     rest = []
@@ -515,7 +515,7 @@ def _outcome(
     """
     coverage = scores.coverage
     absent = [read.words[at] for at in coverage.missing if at < len(read.words)] if coverage.missing else []
-    missing = _joined(absent, analysis.query) if absent else ()
+    missing = _join_words(absent, analysis.query) if absent else ()
     named_alone = bool(analysis.entities) and not read.words
     all_together = coverage.lost <= 0 and coverage.best >= _ALL * coverage.total
     if coverage.total <= 0 or named_alone or all_together:
@@ -534,7 +534,7 @@ def _best(core: CoreCorpus, analysis: Understanding, read: QueryWords, scores: C
 _MANY = 256
 
 
-def worded(corpus: Corpus, ranked: Ranked) -> dict[int, Evidence]:
+def wording_evidence(corpus: Corpus, ranked: Ranked) -> dict[int, Evidence]:
     """Key of each text that another wording finds to its best paragraph, of the wording that puts it highest.
 
     Cost: the postings of the wordings once more.

@@ -113,18 +113,18 @@ def reading_of(corpus: Corpus, question: Understanding, document: Document | Non
         for number in question.chapters:
             for key in corpus.by_chapter.get(number, ()):
                 tally.update(corpus.texts[key].mentions)
-        counts = _in_order(corpus, tally)
+        counts = _order_tally(corpus, tally)
         if "before" not in recipe.parts:
             return Reading(recipe, counts)
         people = [entity for entity in counts if corpus.entities[entity].type == _PERSON][:_PEOPLE]
         about = [CorpusGroup("main", [], entities=[(entity, 1.0) for entity in people])]
-        return Reading(recipe, counts, None, (_scored(corpus.core, about), _scored(corpus.core, _topics())))
+        return Reading(recipe, counts, None, (_score_story(corpus.core, about), _score_story(corpus.core, _topics())))
     is_here = recipe.scope == "scene" or any(ref.relative for ref in question.references) or recipe.opened
     if document is None or "scene" not in recipe.parts or question.chapters or not is_here or recipe.scope == "story":
         return None
     scene = scene_at(document, cursor) if recipe.scope == "scene" else (0, len(document.text))
     tally = Counter(mention.entity_id for mention in corpus.matcher.find_all(document.text[slice(*scene)]))
-    return Reading(recipe, _in_order(corpus, tally), scene)
+    return Reading(recipe, _order_tally(corpus, tally), scene)
 
 
 def scene_at(document: Document, cursor: int) -> tuple[int, int]:
@@ -140,7 +140,7 @@ def scene_at(document: Document, cursor: int) -> tuple[int, int]:
     return start, end
 
 
-def _in_order(corpus: Corpus, tally: Mapping[str, int]) -> Mapping[str, int]:
+def _order_tally(corpus: Corpus, tally: Mapping[str, int]) -> Mapping[str, int]:
     ids = (entity for entity in tally if entity in corpus.entities)
     order = sorted(ids, key=lambda entity: (corpus.entities[entity].type != _PERSON, -tally[entity], entity))
     return {entity: tally[entity] for entity in order}
@@ -148,17 +148,17 @@ def _in_order(corpus: Corpus, tally: Mapping[str, int]) -> Mapping[str, int]:
 
 def _stretches(rows: Sequence[PassageRow]) -> list[list[PassageRow]]:
     """Neighbours together until they are long enough to be read; short ones at the begin and at the end."""
-    first = _enough(rows, _ENDS)
-    last = max(first, len(rows) - _enough(rows[::-1], _ENDS))
+    first = _count_enough(rows, _ENDS)
+    last = max(first, len(rows) - _count_enough(rows[::-1], _ENDS))
     result = [[*rows[:first]]]
     while first < last:
-        length = _enough(rows[first:last], _STRETCH)
+        length = _count_enough(rows[first:last], _STRETCH)
         result.append([*rows[first : first + length]])
         first += length
     return [stretch for stretch in (*result, [*rows[last:]]) if stretch]
 
 
-def _enough(rows: Sequence[PassageRow], size: int) -> int:
+def _count_enough(rows: Sequence[PassageRow], size: int) -> int:
     """How many of the rows have so many code points."""
     for at, row in enumerate(rows):
         size -= len(row.text)
@@ -178,7 +178,7 @@ def _spread(stretches: Sequence[list[PassageRow]]) -> Iterator[list[PassageRow]]
     return (stretches[at] for at in order)
 
 
-def _scored(core: CoreCorpus, groups: list[CorpusGroup]) -> CorpusScores:
+def _score_story(core: CoreCorpus, groups: list[CorpusGroup]) -> CorpusScores:
     return core.score(CorpusQuery(_weights(), groups, kinds=[*STORY_KINDS]))
 
 

@@ -23,11 +23,11 @@ from armarius.errors import ArmariusError, ContextWarning, message_of
 from armarius.headings import Reason
 from armarius.io.folder import without_paths
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
-from armarius.search.explain import MatchHighlights, is_content, numbered, quoted, rarity, reasons
+from armarius.search.explain import MatchHighlights, find_phrase, is_content, numbered_files, rarity, reasons
 from armarius.search.hits import Outcome, Retrieval
 from armarius.search.query.query import Subjects, Understanding, read_question
 from armarius.search.query.recipe import understand
-from armarius.search.rank import Meaning, Ranked, rank, worded
+from armarius.search.rank import Meaning, Ranked, rank, wording_evidence
 from armarius.search.scope import ProjectCorpus
 from armarius.search.signals import SummaryIndex, Tell
 from armarius.text.matcher import scan
@@ -96,7 +96,7 @@ def lines(corpus: Corpus, result: PassageResult, most: int) -> Iterator[Hit]:
 _SCANNED = 20
 
 
-def unread(
+def search_unread(
     root: Path, corpus: Corpus, phrases: Sequence[str], hits: Sequence[Hit], warnings: list[ContextWarning]
 ) -> list[Hit]:
     """Hits in files that the corpus lacks, one per file; what could not be looked for is added to `warnings`.
@@ -233,19 +233,19 @@ def find(
     asking = None
     if sources.vectors is not None:
         asking = sources.vectors.begin(query)
-    question = _understood(corpus, query, chapter, recipe)
-    bounds = _narrowed(corpus, question, chapter)
+    question = _understand_query(corpus, query, chapter, recipe)
+    bounds = _narrow_bounds(corpus, question, chapter)
     laps.append(("understand", time.perf_counter()))
     people = _people(corpus, question, chapter, known)
     others = []
     for words in also:
-        wording = _understood(corpus, words, chapter)
-        others.append((wording, _related(_people(corpus, wording, chapter, known))))
+        wording = _understand_query(corpus, words, chapter)
+        others.append((wording, _related_factors(_people(corpus, wording, chapter, known))))
     laps.append(("people", time.perf_counter()))
     warnings = list(known.warnings)
-    quotes = [quoted(corpus, phrase) for phrase in question.phrases]
+    quotes = [find_phrase(corpus, phrase) for phrase in question.phrases]
     places = [(*place, rarity(len(quote), len(corpus.core))) for quote in quotes for place in quote]
-    places += [(*place, 1.0) for place in numbered(corpus, question)]
+    places += [(*place, 1.0) for place in numbered_files(corpus, question)]
     near: dict[int, Near] = {}
 
     def meaning() -> Meaning:
@@ -266,7 +266,7 @@ def find(
     ranked = rank(
         corpus,
         question,
-        _related(people),
+        _related_factors(people),
         also=others,
         bounds=bounds,
         quoted=places,
@@ -286,12 +286,12 @@ def find(
     laps.append(("order", time.perf_counter()))
     hits = _hits(corpus, question, people, ranked, near, ordered) if listed else []
     if listed and sources.root is not None and len(hits) < limit and not bounds:
-        hits += unread(sources.root, corpus, question.phrases, hits, warnings)[: limit - len(hits)]
+        hits += search_unread(sources.root, corpus, question.phrases, hits, warnings)[: limit - len(hits)]
     laps.append(("explain", time.perf_counter()))
     outcome: Outcome = "source failed" if warnings else "nothing found"
     if hits if listed else ranked.outcome != "nothing found":
         outcome = "weak" if ranked.is_faint else "found"
-    unknown, sure = tuple(_unknown(corpus, question)), ranked.confidence
+    unknown, sure = tuple(_unknown_chapters(corpus, question)), ranked.confidence
     if _asks_for_nothing(corpus, question, unknown):
         outcome, sure = "weak" if outcome == "found" else outcome, 0.0
     retrieval = Retrieval(
@@ -299,9 +299,9 @@ def find(
         understanding=question,
         outcome=outcome,
         omitted=(
-            *_strange(ranked),
-            *_outside(corpus, question),
-            *_withheld(corpus.whole, ranked, bounds.as_of),
+            *_strange_wordings(ranked),
+            *_excluded_chapters(corpus, question),
+            *_withheld_texts(corpus.whole, ranked, bounds.as_of),
             *([Omission("graph", "retrieved", "kg:related", "source failed", known.failure)] if known.failure else ()),
         ),
         warnings=(*warnings, *unknown),
@@ -341,11 +341,11 @@ def _moment(corpus: Corpus, chapter: int | None) -> int | None:
     return chapter if corpus.scope.as_of is None else corpus.scope.as_of
 
 
-def _related(people: Subjects) -> Mapping[str, float]:
+def _related_factors(people: Subjects) -> Mapping[str, float]:
     return {entity: factor for entity, (factor, _, _) in people.related.items()}
 
 
-def _narrowed(corpus: Corpus, question: Understanding, chapter: int | None) -> Bounds:
+def _narrow_bounds(corpus: Corpus, question: Understanding, chapter: int | None) -> Bounds:
     """Without the chapters that the question excludes, nor those after the current one but for those it names.
 
     As of a chapter, that one decides and not the current one. Where numbers begin again, the corpus is without what is
@@ -361,7 +361,7 @@ def _narrowed(corpus: Corpus, question: Understanding, chapter: int | None) -> B
 
 def _steps(corpus: Corpus, query: str, chapter: int | None) -> tuple[list[str], int, Codex] | None:
     """Entities to ask the graph about, how many steps, and the codex that is known; None: the graph is not asked."""
-    question = _understood(corpus, query, chapter)
+    question = _understand_query(corpus, query, chapter)
     if not question.entities or not question.relations:
         return None
     index = _relation_index(corpus, _moment(corpus, chapter))
@@ -389,7 +389,7 @@ def _relation_index(corpus: Corpus, chapter: int | None) -> "RelationIndex":
     return index
 
 
-def _understood(corpus: Corpus, query: str, chapter: int | None, recipe: Recipe = _QUESTION) -> Understanding:
+def _understand_query(corpus: Corpus, query: str, chapter: int | None, recipe: Recipe = _QUESTION) -> Understanding:
     question = read_question(
         query,
         matcher=corpus.matcher,
@@ -399,7 +399,7 @@ def _understood(corpus: Corpus, query: str, chapter: int | None, recipe: Recipe 
         is_content=partial(is_content, corpus),
         beyond=corpus.whole.chapter_numbers if corpus.scope else (),
     )
-    absent = [f"“{phrase}” occurs in no document" for phrase in question.phrases if not quoted(corpus, phrase)]
+    absent = [f"“{phrase}” occurs in no document" for phrase in question.phrases if not find_phrase(corpus, phrase)]
     return replace(question, remarks=(*question.remarks, *absent)) if absent else question
 
 
@@ -412,7 +412,7 @@ def _hits(
     ordered: Sequence["Ordered"],
 ) -> list[Hit]:
     """Each with its reasons."""
-    by_wording = worded(corpus, ranked) if ranked.also and ordered else {}
+    by_wording = wording_evidence(corpus, ranked) if ranked.also and ordered else {}
     hits, highlights = [], MatchHighlights(corpus, question, ranked, people.related)
     for rated in ordered:
         text = None if rated.is_section else corpus.texts[rated.key]
@@ -426,7 +426,7 @@ def _hits(
     return hits
 
 
-def _strange(ranked: Ranked) -> Iterator[Omission]:
+def _strange_wordings(ranked: Ranked) -> Iterator[Omission]:
     """Other wordings that count for nothing."""
     for at, (wording, missing) in enumerate(ranked.strange):
         code = "out.wording_words" if missing else "out.wording"
@@ -434,7 +434,7 @@ def _strange(ranked: Ranked) -> Iterator[Omission]:
         yield Omission(source, "retrieved", source, "no match", Reason(code, wording=wording, words=missing))
 
 
-def _outside(corpus: Corpus, question: Understanding) -> Iterator[Omission]:
+def _excluded_chapters(corpus: Corpus, question: Understanding) -> Iterator[Omission]:
     """Chapters that the question names and the request leaves out."""
     for number in question.chapters:
         why = corpus.scope.leaves_out("chapter", number)
@@ -444,7 +444,7 @@ def _outside(corpus: Corpus, question: Understanding) -> Iterator[Omission]:
             yield Omission(source, "retrieved", source, reason, Reason("out.named", reason=detail))
 
 
-def _unknown(corpus: Corpus, question: Understanding) -> Iterator[ContextWarning]:
+def _unknown_chapters(corpus: Corpus, question: Understanding) -> Iterator[ContextWarning]:
     """Chapters that the question names, or that the request is limited to, and that there are not."""
     if (strange := corpus.scope.mismatch(corpus.whole.chapter_numbers)) is not None:
         yield CHAPTER_UNKNOWN(what=strange)
@@ -455,7 +455,7 @@ def _unknown(corpus: Corpus, question: Understanding) -> Iterator[ContextWarning
     unwritten = [number for number in recipe.chapters if number not in written]
     if recipe.next and numbers:
         unwritten.append(numbers[-1] + 1)
-    plans = _planned(corpus, unwritten, recipe.volume)
+    plans = _chapter_plans(corpus, unwritten, recipe.volume)
     if not unwritten or not ("target" in recipe.parts or all(plans.values())):
         for remark in question.unknown:
             yield CHAPTER_UNKNOWN(what=remark)
@@ -473,7 +473,7 @@ def _asks_for_nothing(corpus: Corpus, question: Understanding, unknown: Sequence
     return not (exists or question.entities or question.phrases or question.terms)
 
 
-def _planned(corpus: Corpus, numbers: Sequence[int], volume: int | None) -> dict[int, str]:
+def _chapter_plans(corpus: Corpus, numbers: Sequence[int], volume: int | None) -> dict[int, str]:
     """The outline that has each chapter, first one that has it alone; "" for none."""
     result = {}
     for number, plans in plans_of(corpus.outlines, corpus.map, numbers, volume).items():
@@ -482,7 +482,7 @@ def _planned(corpus: Corpus, numbers: Sequence[int], volume: int | None) -> dict
     return result
 
 
-def _withheld(corpus: Corpus, ranked: Ranked, chapter: int | None) -> list[Omission]:
+def _withheld_texts(corpus: Corpus, ranked: Ranked, chapter: int | None) -> list[Omission]:
     """Texts that lie after what may be known and would have been found, likeliest first."""
     later = [] if chapter is None or ranked.outcome == "nothing found" else ranked.scores.withheld(4 * _WITHHELD)
     keys = corpus.units(ranked.core).texts if later else []

@@ -29,7 +29,7 @@ from armarius.documents.titles import filled_in
 from armarius.headings import Reason, kind_name
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
 from armarius.search.query.chapters import chapter_references
-from armarius.search.query.words import Phrases, blanked, is_unspaced, table, tokens_of
+from armarius.search.query.words import Phrases, blank_out, is_unspaced, table, tokens_of
 from armarius.text.matcher import EntityMatcher
 
 _NAMED: Final = 3  # characters of a name in an unspaced script that is no word of every question
@@ -74,24 +74,24 @@ class FileScope:
         """
         hidden, files = self._map.hidden, self._map.files
         edition = of_edition(self._map, document) if document else None
-        counted = edition not in self._uncounted
-        later = frozenset() if counted else self._later(question, document)
-        by_file = self._called(question)
+        counted = edition not in self._uncounted_files
+        later = frozenset() if counted else self._later_files(question, document)
+        by_file = self._called_files(question)
         called = by_file - hidden - {document}
         if counted and not hidden:
             return Outside(asked=called) if called else NOTHING_OUTSIDE
         if edition in hidden:
             hidden = hidden - set(self._map.story(edition)) | set(self._map.story())
-        own, of_kind = self._named(question, by_file)
-        chosen = self._numbered(question, of_kind)
+        own, of_kind = self._named_files(question, by_file)
+        chosen = self._numbered_files(question, of_kind)
         targets = (chosen or of_kind) | {
             path for path in hidden if files[path].kind in kinds and files[path].edition == "main"
         }
-        paths = hidden - own - (targets - self._blank) - {document, *pinned}
+        paths = hidden - own - (targets - self._blank_templates) - {document, *pinned}
         unchosen = of_kind - chosen if chosen else frozenset[str]()
         if not task:
-            paths -= self._map.guessed - self._blank - unchosen
-        always = paths & self._blank | later
+            paths -= self._map.guessed - self._blank_templates - unchosen
+        always = paths & self._blank_templates | later
         declared = frozenset(path for path in paths if files[path].declared and files[path].edition == "main")
         named = frozenset(own | chosen) & hidden - paths
         barred = paths if named else declared | paths & unchosen  # a request that names some of them wants no others
@@ -105,7 +105,7 @@ class FileScope:
             rows = self._summaries[outside.paths] = sorted(counts.items())
         return rows
 
-    def _later(self, question: str, document: str) -> frozenset[str]:
+    def _later_files(self, question: str, document: str) -> frozenset[str]:
         """What comes after the open document, but for chapters of a number that the question names."""
         order = self._map.story(document)
         if document not in order:  # not saved yet
@@ -115,7 +115,7 @@ class FileScope:
         return frozenset(path for path in later if self._map.files[path].number not in named)
 
     @cached_property
-    def _uncounted(self) -> frozenset[str]:
+    def _uncounted_files(self) -> frozenset[str]:
         """The documents of stories where a chapter's number does not say what is later."""
         result: set[str] = set()
         for path, file in self._map.files.items():
@@ -128,7 +128,7 @@ class FileScope:
                 result.update(order)
         return frozenset(result)
 
-    def _named(self, question: str, by_file: frozenset[str]) -> tuple[set[str], set[str]]:
+    def _named_files(self, question: str, by_file: frozenset[str]) -> tuple[set[str], set[str]]:
         """The hidden files that a question calls by a name of their own, and those of kinds and names that it says."""
         own = {path for path in by_file & self._map.hidden if self._map.files[path].edition == "main"}
         of_kind: set[str] = set()
@@ -136,10 +136,10 @@ class FileScope:
         for match in self._names.find(question, tokens):
             (own if len(match.value) == 1 else of_kind).update(match.value)
         for kind in {match.value for match in _kinds().find(question, tokens)}:
-            of_kind.update(self._of_kind.get(kind, ()))
+            of_kind.update(self._files_by_kind.get(kind, ()))
         return own, of_kind
 
-    def _called(self, question: str) -> frozenset[str]:
+    def _called_files(self, question: str) -> frozenset[str]:
         """The files, but those of code, that a question calls by their names: `notes.md`, or `part-2` without suffix.
 
         Cost: one search of the question for each name, where it holds a mark of such names.
@@ -147,7 +147,7 @@ class FileScope:
         text = question.casefold()
         if not any(mark in text for mark in "._-"):
             return frozenset()
-        return frozenset(path for name, path in self._file_names if name in text and _stands(name, text))
+        return frozenset(path for name, path in self._file_names if name in text and _holds_name(name, text))
 
     @cached_property
     def _file_names(self) -> Sequence[tuple[str, str]]:
@@ -160,7 +160,7 @@ class FileScope:
                 rows += [(name, path), *([(stem, path)] if "-" in stem or "_" in stem else [])]
         return rows
 
-    def _numbered(self, question: str, paths: Collection[str]) -> set[str]:
+    def _numbered_files(self, question: str, paths: Collection[str]) -> set[str]:
         """Those of the number that a question says, or of the chapter whose title it says."""
         if not paths:
             return set()
@@ -189,7 +189,7 @@ class FileScope:
         return Phrases(names)
 
     @cached_property
-    def _of_kind(self) -> Mapping[str, tuple[str, ...]]:
+    def _files_by_kind(self) -> Mapping[str, tuple[str, ...]]:
         kinds: dict[str, tuple[str, ...]] = {}
         for path in sorted(self._map.hidden):
             file = self._map.files[path]
@@ -198,14 +198,14 @@ class FileScope:
         return kinds
 
     @cached_property
-    def _blank(self) -> frozenset[str]:
+    def _blank_templates(self) -> frozenset[str]:
         """Templates that nobody has filled in."""
         files, documents = self._map.files, self._documents
         forms = (path for path in self._map.hidden if files[path].kind == "template" and path in documents)
         return frozenset(path for path in forms if not _is_filled_in(documents[path]))
 
 
-def _stands(name: str, text: str) -> bool:
+def _holds_name(name: str, text: str) -> bool:
     """Whether a text holds the name of a file, and no longer one that it is a part of."""
     return re.search(rf"(?<!{_OF_NAME}){re.escape(name)}(?!{_OF_NAME})", text) is not None
 
@@ -243,7 +243,7 @@ def _names_of(file: MappedFile, document: Document | None) -> Iterator[str]:
     else:
         names = [PurePosixPath(file.path).stem, "" if document is None else document.title]
     for name in names:
-        name = blanked(name, chapter_references(name))  # what it is about, and no name
+        name = blank_out(name, chapter_references(name))  # what it is about, and no name
         if len(tokens_of(name)) >= (_NAMED if is_unspaced(name) else 2):
             yield name.strip()
 
@@ -281,7 +281,7 @@ class ProjectCorpus:
     ) -> None:
         self.documents, self.codex, self.matcher, self.ready, self.kept = documents, codex, matcher, ready, kept
         self.map = ProjectMap() if project_map is None else project_map
-        self._shared: _Shared = _Shared() if before is None else before._shared
+        self._shared: _SharedCorpus = _SharedCorpus() if before is None else before._shared
 
     @contextmanager
     def acquire(
@@ -311,7 +311,7 @@ class ProjectCorpus:
             yield corpus
 
 
-class _Shared:
+class _SharedCorpus:
     """The corpus of a project, brought to the moment that is asked. Hold the lock for as long as it is used."""
 
     def __init__(self) -> None:

@@ -43,7 +43,7 @@ class SummarySource(Protocol):
         """Changes with every write."""
 
 
-def stated(document: Document) -> str:
+def stated_summary(document: Document) -> str:
     """The summary in the front matter of a document, or ""."""
     value = next((text for key in _STATED if (text := document.front_matter.get(key))), "")
     return value.strip() if isinstance(value, str) else ""
@@ -83,7 +83,7 @@ class SummaryIndex:
     def __init__(self, kept: SummarySource) -> None:
         self._kept = kept
         self._matcher: EntityMatcher | None = None
-        self._ranked = (_Ranked(), _Ranked())
+        self._ranked = (_SentenceCorpus(), _SentenceCorpus())
 
     def of(self, corpus: Corpus) -> Tell | None:
         """Tells what the summaries say to a question; None without summaries. Raises what the source raises.
@@ -97,13 +97,13 @@ class SummaryIndex:
         if not any(entry[1]):
             return None
         if self._matcher is not corpus.matcher:
-            self._matcher, self._ranked = corpus.matcher, (_Ranked(), _Ranked())
+            self._matcher, self._ranked = corpus.matcher, (_SentenceCorpus(), _SentenceCorpus())
         for ranked, sentences in zip(self._ranked, entry[1], strict=True):
             ranked.take(sentences, corpus.matcher)
-        return partial(_told, *self._ranked, entry[2])
+        return partial(_summary_scores, *self._ranked, entry[2])
 
 
-class _Ranked:
+class _SentenceCorpus:
     """Sentences as a corpus of their own."""
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ class _Ranked:
         return result, scores.frequencies
 
 
-def _told(units: _Ranked, paragraphs: _Ranked, share: float, query: CorpusQuery) -> Told:
+def _summary_scores(units: _SentenceCorpus, paragraphs: _SentenceCorpus, share: float, query: CorpusQuery) -> Told:
     (lifted, counts), (near, also_held) = units.score(query), paragraphs.score(query)
     return Told(
         [(*place, value) for place, (value, _) in lifted.items()],
@@ -168,7 +168,7 @@ def _sentences(corpus: Corpus, kept: Iterable[Summary]) -> tuple[tuple[Sentences
         summary = kept_of.get(path)
         if summary is not None and summary.content_hash != document.content_hash:
             summary = None  # stale
-        if text := stated(document) if document.front_matter and document.kind in STORY_KINDS else "":
+        if text := stated_summary(document) if document.front_matter and document.kind in STORY_KINDS else "":
             of_units[path].append((text, units()[path, None]))
         elif summary is not None:
             of_units[path].append((summary.text, units()[path, None]))
@@ -220,7 +220,7 @@ _KEY = ("has code", "", None)
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _CodeHit:
     place: PassageKey
     share: float
     names: tuple[str, ...]
@@ -234,7 +234,7 @@ def calls(corpus: Corpus, scores: CorpusScores) -> list[Signal]:
     """
     if scores.best <= 0 or not _has_code(corpus.whole):
         return []
-    hits = [hit for hit in _strong(corpus, scores) if hit.names or hit.own]
+    hits = [hit for hit in _strong_files(corpus, scores) if hit.names or hit.own]
     if not hits:
         return []
     core = corpus.core
@@ -244,12 +244,12 @@ def calls(corpus: Corpus, scores: CorpusScores) -> list[Signal]:
     defined = dict(zip(names, core.definitions(names), strict=True))
     for hit in hits:
         for name in hit.names:
-            _follow(called, hit, defined[name], _AMBIGUOUS)
+            _follow_link(called, hit, defined[name], _AMBIGUOUS)
     own = list(dict.fromkeys(hit.own for hit in hits if hit.own))
     used = dict(zip(own, core.calls(own), strict=True))
     for hit in hits:
         if hit.own:
-            _follow(callers, hit, used[hit.own], _USED)
+            _follow_link(callers, hit, used[hit.own], _USED)
     return [
         (name, weight, 0.0, [(*place, share) for place, share in sorted(shares.items())])
         for name, weight, shares in (("called", CALLED, called), ("calls", CALLER, callers))
@@ -263,7 +263,7 @@ def text_of(document: Document, paragraph: int) -> str:
     return document.text[block.start : block.end]
 
 
-def _strong(corpus: Corpus, scores: CorpusScores) -> Iterator[_Found]:
+def _strong_files(corpus: Corpus, scores: CorpusScores) -> Iterator[_CodeHit]:
     for item in scores.paragraphs(_LOOKED_AT):
         document = corpus.document(item.path)
         share = item.score / scores.best
@@ -271,7 +271,7 @@ def _strong(corpus: Corpus, scores: CorpusScores) -> Iterator[_Found]:
             continue
         path = document.paragraphs[item.index].heading_path
         names = tuple(name for name in _core.called_names(text_of(document, item.index)) if name not in path)
-        yield _Found((item.path, item.index), share, names, path[-1] if path else "")
+        yield _CodeHit((item.path, item.index), share, names, path[-1] if path else "")
 
 
 def _has_code(corpus: Corpus) -> bool:
@@ -283,7 +283,7 @@ def _has_code(corpus: Corpus) -> bool:
     return answer
 
 
-def _follow(shares: dict[PassageKey, float], hit: _Found, places: Sequence[PassageKey], most: int) -> None:
+def _follow_link(shares: dict[PassageKey, float], hit: _CodeHit, places: Sequence[PassageKey], most: int) -> None:
     here = [place for place in places if place[0] == hit.place[0]]
     if len(places) > most:
         places = here

@@ -27,10 +27,10 @@ from armarius.errors import ArmariusError, ContextWarning, StoreError, UnknownDo
 from armarius.headings.display import reasons_table, say
 from armarius.io.write import changed_files
 from armarius.studio.changes import Changes, Form, place_of
-from armarius.studio.drawing import Appearances, plain
+from armarius.studio.drawing import Appearances, plain_quote
 from armarius.studio.inbox import Inbox
 from armarius.studio.pages import Desk, Page, ProjectPages, Refused
-from armarius.text.unicode import joined
+from armarius.text.unicode import join_parts
 from armarius.warnings import INDEX_BUILDING
 
 COOKIE = "armarius-studio"
@@ -74,21 +74,21 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        refused = self._refused(scope["method"], headers)
-        respond = _with_headers(send)
+        refused = self._refuse_request(scope["method"], headers)
+        respond = _add_headers(send)
         if refused is not None:
             await refused(scope, receive, respond)
             return
         query = parse_qs(scope["query_string"].decode("latin-1"))
         if (tokens := query.pop("token", None)) is not None:
-            await self._enter(scope["path"], tokens[0], query)(scope, receive, respond)
-        elif not self._known(headers.get("cookie", "")):
-            language = chosen(None, None, headers.get("accept-language", ""))
+            await self._sign_in(scope["path"], tokens[0], query)(scope, receive, respond)
+        elif not self._has_token(headers.get("cookie", "")):
+            language = choose_language(None, None, headers.get("accept-language", ""))
             await PlainTextResponse(texts(language)["error.token"], status_code=403)(scope, receive, respond)
         else:
             await self._app(scope, receive, respond)
 
-    def _refused(self, method: str, headers: dict[str, str]) -> Response | None:
+    def _refuse_request(self, method: str, headers: dict[str, str]) -> Response | None:
         host = headers.get("host", "")
         if host not in {f"{name}:{self._port}" for name in _HOSTS}:
             return PlainTextResponse("another host", status_code=421)
@@ -103,7 +103,7 @@ class Guard:
             return PlainTextResponse("too much", status_code=413)
         return None
 
-    def _enter(self, path: str, token: str, query: dict[str, list[str]]) -> Response:
+    def _sign_in(self, path: str, token: str, query: dict[str, list[str]]) -> Response:
         if not hmac.compare_digest(token.encode(), self._token.encode()):
             return PlainTextResponse("another token", status_code=403)
         rest = f"?{urlencode(query, doseq=True)}" if query else ""
@@ -111,12 +111,12 @@ class Guard:
         answer.set_cookie(self._cookie, self._token, max_age=_KEPT_S, httponly=True, samesite="strict", path="/")
         return answer
 
-    def _known(self, header: str) -> bool:
+    def _has_token(self, header: str) -> bool:
         cookie = cookie_parser(header).get(self._cookie, "")
         return hmac.compare_digest(cookie.encode("latin-1", "replace"), self._token.encode())
 
 
-def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
+def _add_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
             own = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
@@ -130,12 +130,12 @@ _LOOK_S = 0.1
 _BEAT_S = 15.0  # interval of keep-alive comments, which detect closed connections
 
 
-async def watched(engine: ContextEngine, request: Request) -> StreamingResponse:
+async def watch_index(engine: ContextEngine, request: Request) -> StreamingResponse:
     """Server-sent events with the state of the index, now and after every change."""
-    return StreamingResponse(_told(engine, request), media_type="text/event-stream")
+    return StreamingResponse(_sse_events(engine, request), media_type="text/event-stream")
 
 
-async def _told(engine: ContextEngine, request: Request) -> AsyncIterator[str]:
+async def _sse_events(engine: ContextEngine, request: Request) -> AsyncIterator[str]:
     event, quiet = ("", 0, 0, 0), 0.0
     while not await request.is_disconnected():
         try:
@@ -167,7 +167,7 @@ def texts(language: str) -> dict[str, str]:
     return result
 
 
-def chosen(query: str | None, kept: str | None, accepted: str) -> str:
+def choose_language(query: str | None, kept: str | None, accepted: str) -> str:
     """The language: of the query string, else of the cookie, else the first that the browser accepts."""
     for code in (query, kept, *(part.split(";")[0].strip()[:2].lower() for part in accepted.split(","))):
         if code in LANGUAGES:
@@ -203,7 +203,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
     pages = ProjectPages(engine, appearances, desk, inbox)
 
     def route(path: str, page: Callable[[Any], str | Page], *methods: str) -> Route:
-        return Route(path, partial(_answered, environment, engine, changes, page), methods=list(methods) or ["GET"])
+        return Route(path, partial(_answer_page, environment, engine, changes, page), methods=list(methods) or ["GET"])
 
     views = {
         "/": pages.home,
@@ -224,9 +224,9 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         route("/prompt", desk.prompt, "POST"),
         route("/why", desk.why, "POST"),
         route("/text", desk.text, "POST"),
-        Route("/events", partial(watched, engine)),
-        Route("/static/{name}", _static),
-        route("/{path:path}", _nowhere),
+        Route("/events", partial(watch_index, engine)),
+        Route("/static/{name}", _serve_static),
+        route("/{path:path}", _refuse_page),
     ]
 
     @asynccontextmanager
@@ -250,7 +250,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     made.globals |= {"failed": None, "saved": None}
-    made.filters |= {"joined": joined, "plain": plain, "say": say}
+    made.filters |= {"joined": join_parts, "plain": plain_quote, "say": say}
     return made
 
 
@@ -261,7 +261,7 @@ def _prepare(environment: Environment, appearances: Appearances) -> None:
         appearances.totals()
 
 
-async def _answered(
+async def _answer_page(
     environment: Environment,
     engine: ContextEngine,
     history: Changes,
@@ -270,7 +270,7 @@ async def _answered(
 ) -> Response:
     """A page, a redirect to one, or what is wrong."""
     accepted = request.headers.get("accept-language", "")
-    language = chosen(request.query_params.get("lang"), request.cookies.get(_LANGUAGE), accepted)
+    language = choose_language(request.query_params.get("lang"), request.cookies.get(_LANGUAGE), accepted)
     form: Form = {**request.query_params, **request.path_params}
     if request.method == "POST":
         every = await request.form()
@@ -283,14 +283,14 @@ async def _answered(
 
     labels = texts(language)
     render = partial(
-        _rendered,
+        _page_html,
         environment,
         labels,
         language=language,
         project=engine.project_id,
         method=request.method,
         here=request.url.path,
-        back=_here(request.headers.get("referer", "")),
+        back=_form_page(request.headers.get("referer", "")),
         index_stale=stale,
     )
     with changed_files() as changes:
@@ -298,10 +298,10 @@ async def _answered(
             try:
                 answer = await run_in_threadpool(answered)
             except _EXPECTED as error:
-                answer = "wrong.html", {"failed": error, "changed": _below(changes, engine)}
+                answer = "wrong.html", {"failed": error, "changed": _paths_in_project(changes, engine)}
             step = history.keep(changes) if request.method == "POST" else request.query_params.get("saved", "")
             if isinstance(answer, str):
-                return RedirectResponse(_with_step(answer, step), status_code=303)
+                return RedirectResponse(_add_saved(answer, step), status_code=303)
             template, values = answer
             if (made := history.step(step)) is not None:
                 values = {**values, "saved": (step, place_of(made))}
@@ -311,7 +311,7 @@ async def _answered(
         except Exception as error:  # noqa: BLE001 - a fault of ours has a page of its own, and the log its trace
             _LOG.exception("%s %s", request.method, request.url.path)
             status = _BROKEN
-            text = render("wrong.html", {"failed": error, "changed": _below(changes, engine)})
+            text = render("wrong.html", {"failed": error, "changed": _paths_in_project(changes, engine)})
         finally:
             await request.close()  # what was uploaded
     response = HTMLResponse(text.encode("utf-8", "replace"), status_code=status)
@@ -320,7 +320,7 @@ async def _answered(
     return response
 
 
-def _with_step(address: str, step: str) -> str:
+def _add_saved(address: str, step: str) -> str:
     """The address of a page that says what was saved."""
     page, _, part = address.partition("#")
     added = f"{'&' if '?' in page else '?'}saved={step}" if step else ""
@@ -332,27 +332,27 @@ def _is_missing(failed: Exception, request: Request) -> bool:
     return request.method == "GET" and (nowhere or isinstance(failed, (UnknownId, UnknownDocument)))
 
 
-def _rendered(environment: Environment, labels: dict[str, str], template: str, values: Form, **common: object) -> str:
+def _page_html(environment: Environment, labels: dict[str, str], template: str, values: Form, **common: object) -> str:
     if (failed := values.get("failed")) is not None:
-        values = {**values, "failed": _told_of(failed, labels)}
+        values = {**values, "failed": _error_words(failed, labels)}
     words, word = SimpleNamespace(**labels), lambda group, key: labels.get(f"{group}.{key}", key)
     return environment.get_template(template).render(t=words, w=word, **common, **values)
 
 
-def _below(changes: Iterable[Path], engine: ContextEngine) -> list[str]:
+def _paths_in_project(changes: Iterable[Path], engine: ContextEngine) -> list[str]:
     """The changed files of the project, by their paths in it."""
     if (root := engine.root) is None:
         return []
     return [*dict.fromkeys(path.relative_to(root).as_posix() for path in changes if path.is_relative_to(root))]
 
 
-def _here(referer: str) -> str:
+def _form_page(referer: str) -> str:
     """The page that a form was on, as a path of ours."""
     place = urlsplit(referer)
     return f"/{place.path.lstrip('/')}{'?' if place.query else ''}{place.query}"
 
 
-def _nowhere(form: Form) -> Page:
+def _refuse_page(form: Form) -> Page:
     raise Refused("page")
 
 
@@ -361,7 +361,7 @@ _WHOLE = frozenset(
 )  # whose sentence says all
 
 
-def _told_of(error: Exception, labels: dict[str, str]) -> tuple[str, str, bool]:
+def _error_words(error: Exception, labels: dict[str, str]) -> tuple[str, str, bool]:
     """What is wrong in the language of the page and as the error says it; whether the first says all."""
     kind = error.kind if isinstance(error, Refused) else type(error).__name__
     keys = (kind, getattr(error, "code", "other"), "other" if isinstance(error, _EXPECTED) else "broken")
@@ -369,7 +369,7 @@ def _told_of(error: Exception, labels: dict[str, str]) -> tuple[str, str, bool]:
     return sentence.format(getattr(error, "minimum", "")), message_of(error), kind in _WHOLE
 
 
-async def _static(request: Request) -> Response:
+async def _serve_static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in _STATIC:
         return Response(status_code=_NOT_FOUND)

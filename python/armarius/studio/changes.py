@@ -188,9 +188,9 @@ class Changes:
 
     def merge(self, form: Form) -> str:
         """Make one of two that are the same: the other goes, its names, attributes, facts and relations stay."""
-        codex, other = self._engine.codex, self._other(form)
+        codex, other = self._engine.codex, self._other_entity(form)
         entity = codex.get(form["id"])
-        changes, stated = _merged(entity, other), codex.related()
+        changes, stated = _merge_entities(entity, other), codex.related()
         moved = [
             edge
             for edge in codex.relations()
@@ -211,7 +211,7 @@ class Changes:
                 codex.relate(source, target, edge.type, since=edge.since, until=edge.until)
         return _entity(entity.id)
 
-    def _other(self, form: Form) -> Entity:
+    def _other_entity(self, form: Form) -> Entity:
         other = self._engine.codex.get(_text(form, "other"))
         if other.id == self._engine.codex.get(form["id"]).id:
             raise ContractError("other must be somebody else")
@@ -278,12 +278,12 @@ class Changes:
             raise UnknownDocument(f"no such document: {path[:200]!r}")
         text = _text(form, "text")
 
-        def changed(now: str, _: object) -> str:
+        def edit(now: str, _: object) -> str:
             if expect != (digest_of(now) if now else ""):
                 raise changed_meanwhile(path)
             return f"{text}\n".replace("\n", "\r\n" if "\r\n" in now else "\n")
 
-        self._pages.change(path, changed)
+        self._pages.change(path, edit)
         return "/notes#style"
 
     def limits(self, form: Form) -> str:
@@ -292,7 +292,7 @@ class Changes:
         if not budget.isascii() or not budget.isdigit():
             raise Refused("number")
 
-        def changed(text: str) -> str:
+        def edit(text: str) -> str:
             tokens, name = limits_in(self._engine, parse_config(text))
             written: str | None = text
             if _is_changed(form, "budget", str(tokens)):
@@ -304,7 +304,7 @@ class Changes:
             read_settings(parse_config(written))
             return written
 
-        self._engine.index.authored.change_config(changed)
+        self._engine.index.authored.change_config(edit)
         self._engine.refresh()
         return "/"
 
@@ -427,7 +427,7 @@ def _is_changed(form: Form, name: str, now: str) -> bool:
     return True
 
 
-def _merged(entity: Entity, other: Entity) -> dict[str, Any]:
+def _merge_entities(entity: Entity, other: Entity) -> dict[str, Any]:
     """The fields of an entity that say more with those of another one."""
     names = [name for name in (other.name, *other.aliases) if name not in (entity.name, *entity.aliases)]
     texts = [text for text in (entity.description, other.description) if text]

@@ -132,7 +132,7 @@ def blocks(document: Document, start: int, end: int, names: Iterable[tuple[int, 
     return result
 
 
-def plain(text: str) -> str:
+def plain_quote(text: str) -> str:
     """A quotation without the signs of Markdown."""
     return "".join(piece.text for piece in _pieces(text, (), True) if piece.look != "mark")
 

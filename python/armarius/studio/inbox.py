@@ -64,7 +64,7 @@ class Inbox:
         self._engine = engine
         self._limits = limits
         self._settled = settled
-        self._search = BackgroundSearch[Doubt](self._searched, lambda: engine.index.moment()[1])
+        self._search = BackgroundSearch[Doubt](self._search_doubts, lambda: engine.index.moment()[1])
         self._asking = BackgroundSearch(
             lambda: iter([engine.understanding_request()]), lambda: engine.index.moment()[1]
         )
@@ -97,9 +97,9 @@ class Inbox:
         settled, every = self._settled(), self._engine.entities()
         names = {fold(name) for entity in every for name in (entity.name, *entity.aliases)}
         current = [doubt for doubt in doubts if doubt.kind != "name" or fold(doubt.about) not in names]
-        return [doubt for doubt in (*current, *self._quick()) if doubt.id not in settled]
+        return [doubt for doubt in (*current, *self._quick_doubts()) if doubt.id not in settled]
 
-    def _quick(self) -> Iterator[Doubt]:
+    def _quick_doubts(self) -> Iterator[Doubt]:
         """Doubts that are known without a search."""
         files, hidden = self._engine.index.map, self._engine.index.map.hidden
         copies = [file for file in files.files.values() if file.path in hidden and file.edition != "main"]
@@ -117,7 +117,7 @@ class Inbox:
         for file in self._engine.index.skipped:
             yield Doubt("skipped", file.path, f"{file.path} {file.reason}", file.reason)
 
-    def _searched(self) -> Iterator[Doubt]:
+    def _search_doubts(self) -> Iterator[Doubt]:
         """Doubts that take a search: for each entity, for each name without a profile, through the whole index."""
         engine, (budget, model) = self._engine, self._limits()
         counter = counter_for(model, None)
@@ -131,7 +131,7 @@ class Inbox:
                     yield Doubt("card", entity.name, f"{entity.id} {tokens}", (entity.id, tokens))
         for name in engine.propose()[:_MOST_NAMES]:
             hits = engine.search(name.name, limit=2)
-            yield Doubt("name", name.name, name.name, (name, [(hit, _around(hit.text, name.name)) for hit in hits]))
+            yield Doubt("name", name.name, name.name, (name, [(hit, _excerpt_of(hit.text, name.name)) for hit in hits]))
         for problem in engine.index.ask(lambda store: store.verify()):
             yield Doubt("problem", problem, problem)
 
@@ -154,7 +154,7 @@ def _field_of(entity: Entity, row: ConflictRow) -> tuple[str, str, str] | None:
     return ("description", "", entity.description) if row.one.text.strip() in entity.description else None
 
 
-def _around(text: str, name: str) -> str:
+def _excerpt_of(text: str, name: str) -> str:
     """What stands around a name."""
     at = max(0, text.find(name))
     start, end = max(0, at - _AROUND), at + len(name) + _AROUND

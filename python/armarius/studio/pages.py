@@ -79,9 +79,9 @@ class Desk:
     def prompt(self, query: Mapping[str, Any]) -> Page:
         """Every row of the prompt for a place of a document, as saved or of `text`, which is never written."""
         pack = self._pack(query)
-        view = _told(pack, query["language"])
+        view = _translate_pack(pack, query["language"])
         rows = [_row(item) for item in view.items]
-        table = [row for _, same in groupby(rows, _of) for row in _joined(list(same))]
+        table = [row for _, same in groupby(rows, _row_key) for row in _join_rows(list(same))]
         frame = pack.token_count - sum(row.tokens for row in rows)
         parts = [(part, list(same)) for part, same in groupby(table, lambda row: row.part)]
         sums = Counter(dict.fromkeys(PARTS, 0))
@@ -108,7 +108,7 @@ class Desk:
 
     def why(self, query: Mapping[str, Any]) -> Page:
         """Why something is in the prompt or is not: by id, name, title of a document, or path."""
-        pack = _told(self._pack(query), query["language"])
+        pack = _translate_pack(self._pack(query), query["language"])
         wanted = str(query.get("what") or "").strip()
         if not wanted:
             raise Refused("empty")
@@ -120,7 +120,7 @@ class Desk:
         code = "" if answer is None else _advice(answer)
         change = "" if answer is None or code != "budget" else _CODE.sub("", answer.change)
         target = "" if answer is None else answer.id
-        reason = "" if answer is None else _muted(answer.omitted) or answer.reason
+        reason = "" if answer is None else _mute_key(answer.omitted) or answer.reason
         values = {"wanted": wanted, "found": answer, "code": code, "change": change, "target": target}
         return "why.html", {**values, "reason": reason}
 
@@ -198,7 +198,7 @@ def _advice(answer: Explanation) -> str:
     return "no match" if first.code == "excluded" and not why.startswith("mute.") else first.code
 
 
-def _muted(omitted: Sequence[PackItem | PackOmission]) -> str:
+def _mute_key(omitted: Sequence[PackItem | PackOmission]) -> str:
     """Who keeps the first of these out, a key of [left] in texts.toml; "" where nobody mutes it."""
     detail = omitted[0].detail if omitted and isinstance(omitted[0], PackOmission) else None
     return detail.code if isinstance(detail, Reason) and detail.code in _MUTES else ""
@@ -236,12 +236,12 @@ def _chapters_in(document: Document) -> list[ChapterRow]:
     parts = [part for part in story_parts(document) if part.number is not None] if document.kind == "manuscript" else []
     rows = [
         ChapterRow("chapter", part.number, part.title, path, f"{href}?cursor={len(document.text[:end].rstrip())}", at)
-        for part, (at, end) in zip(parts, pairwise([*_heads(document, parts), len(document.text)]), strict=True)
+        for part, (at, end) in zip(parts, pairwise([*_head_offsets(document, parts), len(document.text)]), strict=True)
     ]
     return rows or [ChapterRow(document.kind, document.chapter, document.title, path, href)]
 
 
-def _heads(document: Document, parts: list[StoryPart]) -> list[int]:
+def _head_offsets(document: Document, parts: list[StoryPart]) -> list[int]:
     """Where the heading of each chapter stands, before its first paragraph."""
     index = {paragraph.start: paragraph.index for paragraph in document.paragraphs}
     return [document.paragraphs[max(0, index[part.start] - 1)].start for part in parts]
@@ -261,7 +261,7 @@ def stretch(document: Document, cursor: int | None) -> tuple[int, int]:
     return start, end
 
 
-def _told(pack: Pack, language: str) -> Pack:
+def _translate_pack(pack: Pack, language: str) -> Pack:
     """The same prompt, with titles and reasons in the language of the page."""
     return replace(pack, request=pack.request.model_copy(update={"language": language}))
 
@@ -276,16 +276,16 @@ def _row(item: PackItem | PackOmission, part: str = "") -> Row:
     form, span = (item.form, item.span) if isinstance(item, PackItem) else ("full", (0, 0))
     paragraphs = int(item.source.startswith("rag:passage"))
     target = item.id if excludable else ""
-    reason = _muted([item]) or item.reason
+    reason = _mute_key([item]) or item.reason
     return Row(part or _part(item.source), item.title, reason, item.tokens, href, target, form, span, paragraphs)
 
 
-def _of(row: Row) -> tuple[str, str]:
+def _row_key(row: Row) -> tuple[str, str]:
     """Paragraphs of one document that follow each other are one row."""
     return row.part, row.href.partition("?")[0] if row.paragraphs else row.title
 
 
-def _joined(rows: list[Row]) -> list[Row]:
+def _join_rows(rows: list[Row]) -> list[Row]:
     first = rows[0]
     if len(rows) == 1 or not first.paragraphs:
         return rows
@@ -340,7 +340,7 @@ class ProjectPages:
         root = self._engine.root
         story = self._engine.index.map.story() or tuple(doc.path for doc in in_order(self._engine)[:1])
         if not story:
-            return "desk.html", {**self._around(query, None), "document": None}
+            return "desk.html", {**self._page_outline(query, None), "document": None}
 
         rows = {} if root is None else self._engine.index.ask(lambda store: store.files())
         saved = {path: int(row.stamp.split(":")[1]) // _AT_ONCE_NS for path, row in rows.items() if row.stamp}
@@ -362,7 +362,7 @@ class ProjectPages:
         place = max((at for at, row in enumerate(rows) if row.start < max(end, 1)), default=0)
         names = [(item.start + start, item.end + start, item.entity_id) for item in self._engine.mentions(text)]
         return "desk.html", {
-            **self._around(query, document),
+            **self._page_outline(query, document),
             "document": document,
             "title": rows[place].title,
             "chapter": place,
@@ -386,7 +386,7 @@ class ProjectPages:
         self._shown.keep(path, (text, end))
         return end
 
-    def _around(self, query: dict[str, Any], document: Document | None) -> dict[str, Any]:
+    def _page_outline(self, query: dict[str, Any], document: Document | None) -> dict[str, Any]:
         hidden = self._engine.index.map.hidden
         documents = in_order(self._engine)
         story = [doc for doc in documents if doc.kind in STORY_KINDS and doc.path not in hidden]

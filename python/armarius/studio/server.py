@@ -50,10 +50,10 @@ def join(root: Path, *, browser: bool = True, say: Callable[[str], None] = print
     except StoreFull:
         return False
     except StoreBusy:
-        session = _kept(folder)
+        session = _kept_session(folder)
     if session is None:
         return False
-    _tell(session, browser, say)
+    _show_address(session, browser, say)
     return True
 
 
@@ -97,13 +97,13 @@ def serve(
             folder = None
             if new_token and isinstance(error, StoreBusy):
                 raise ContractError("a studio is running for this folder: end it first") from None
-        kept = None if folder is None else _kept(folder)
+        kept = None if folder is None else _kept_session(folder)
         token = secrets.token_urlsafe(32) if kept is None or new_token else kept.token
         usual = 0 if folder is None else _port_of(folder) if kept is None else kept.port
-        session = Session(_listen(listening, port, usual), token)
+        session = Session(_listen_on_port(listening, port, usual), token)
         if folder is not None:
             write_atomic(folder / _SESSION, json.dumps(session._asdict()).encode(), below=folder, mode=0o600)
-        _tell(session, browser, say)
+        _show_address(session, browser, say)
         config = uvicorn.Config(
             build_app(engine, token, session.port),
             log_level="warning",
@@ -114,7 +114,7 @@ def serve(
         uvicorn.Server(config).run(sockets=[listening])
 
 
-def _listen(listening: socket.socket, port: int, usual: int) -> int:
+def _listen_on_port(listening: socket.socket, port: int, usual: int) -> int:
     """Listen on `port`; for 0 on the usual one if it is free, else on any. The port."""
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     with suppress(OSError):
@@ -133,7 +133,7 @@ def _port_of(folder: Path) -> int:
     return _FIRST_PORT + int.from_bytes(blake2b(folder.name.encode("utf-8", "replace")).digest()[:4]) % _PORTS
 
 
-def _kept(folder: Path) -> Session | None:
+def _kept_session(folder: Path) -> Session | None:
     try:
         kept = json.loads(read_file(folder / _SESSION, limit=_MOST_BYTES, below=folder))
         session = Session(int(kept["port"]), str(kept["token"]))
@@ -142,7 +142,7 @@ def _kept(folder: Path) -> Session | None:
     return session if 0 < session.port <= 65_535 and len(session.token) >= 32 else None
 
 
-def _tell(session: Session, browser: bool, say: Callable[[str], None]) -> None:
+def _show_address(session: Session, browser: bool, say: Callable[[str], None]) -> None:
     say(session.address)
     if browser:
         webbrowser.open(session.address)

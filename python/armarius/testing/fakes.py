@@ -21,7 +21,7 @@ from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document
 from armarius.errors import ContextWarning, DocumentSkipped, UnknownDocument, UnknownId
 from armarius.graph import Graph, walk
-from armarius.graph.protocol import checked_entity, checked_relation, ordered, relation_key
+from armarius.graph.protocol import checked_entity, checked_relation, relation_key, sort_relations
 from armarius.index.source import ReadBatch, SourceChanges, is_wanted
 from armarius.store.protocol import FileRow, Remove
 from armarius.trust.settings import Config, parse_config
@@ -110,25 +110,25 @@ class FakeGraph:
     def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
         """See `GraphStore`."""
         limit = whole("limit", limit, least=1)
-        self._called("neighbors", entity_id)
+        self._record_call("neighbors", entity_id)
         with self._lock:
-            return ordered(self._touching([entity_id]))[:limit]
+            return sort_relations(self._relations_of([entity_id]))[:limit]
 
     def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
         """See `GraphStore`."""
-        self._called("subgraph", list(entity_ids))
+        self._record_call("subgraph", list(entity_ids))
         with self._lock:
             return walk(
                 entity_ids,
                 depth=depth,
                 limit=limit,
                 entities=lambda ids: [self._entities[id_] for id_ in ids if id_ in self._entities],
-                touching=self._touching,
+                touching=self._relations_of,
             )
 
     def upsert_entity(self, entity: Entity, /) -> None:
         """See `GraphStore`."""
-        self._called("upsert_entity", entity)
+        self._record_call("upsert_entity", entity)
         entity = checked_entity(entity)
         with self._lock:
             self._entities[entity.id] = entity
@@ -136,7 +136,7 @@ class FakeGraph:
 
     def upsert_relation(self, relation: Relation, /) -> None:
         """See `GraphStore`."""
-        self._called("upsert_relation", relation)
+        self._record_call("upsert_relation", relation)
         relation = checked_relation(relation)
         with self._lock:
             for end in (relation.source, relation.target):
@@ -147,16 +147,16 @@ class FakeGraph:
 
     def delete_entity(self, entity_id: str, /) -> None:
         """See `GraphStore`."""
-        self._called("delete_entity", entity_id)
+        self._record_call("delete_entity", entity_id)
         with self._lock:
-            for relation in self._touching([entity_id]):
+            for relation in self._relations_of([entity_id]):
                 self._relations.pop(relation_key(relation), None)
             self._entities.pop(entity_id, None)
             self._changes += 1
 
     def snapshot(self) -> Graph:
         """See `GraphStore`."""
-        self._called("snapshot", None)
+        self._record_call("snapshot", None)
         with self._lock:
             return Graph.of(self._entities.values(), self._relations.values())
 
@@ -164,10 +164,10 @@ class FakeGraph:
         """See `GraphStore`."""
         return self._changes
 
-    def _touching(self, ids: Sequence[str]) -> list[Relation]:
+    def _relations_of(self, ids: Sequence[str]) -> list[Relation]:
         return [edge for edge in self._relations.values() if edge.source in ids or edge.target in ids]
 
-    def _called(self, method: str, argument: object) -> None:
+    def _record_call(self, method: str, argument: object) -> None:
         self.asked.append((method, argument))
         if self.delay:
             time.sleep(self.delay)

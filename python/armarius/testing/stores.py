@@ -60,7 +60,7 @@ def fill(store: Store) -> Store:
     return store
 
 
-def together(calls: list[Callable[[], None]]) -> None:
+def run_in_threads(calls: list[Callable[[], None]]) -> None:
     """Run the functions in parallel threads; raises the first failure."""
     with ThreadPoolExecutor(len(calls)) as pool:
         list(pool.map(lambda call: call(), calls))
@@ -357,7 +357,7 @@ class StoreGenerations:
                 done += 1
             mine.close()
 
-        together([count] * 4)
+        run_in_threads([count] * 4)
         assert store.note("count") == "40"
 
 
@@ -444,5 +444,5 @@ class StoreConformance(StoreContents, StoreGenerations):
                 text = "宝玉。\n\n" * (1 if i % 2 else 3)
                 store.apply([Put(document("x.md", text), ""), DerivedRow("x.md", "names", "", text.encode())])
 
-        together([read] * 4 + [write])
+        run_in_threads([read] * 4 + [write])
         assert store.verify() == []

@@ -213,13 +213,13 @@ class _Reader:
             return self._object()
         if char == "[":
             return self._list()
-        return self._quoted(_QUOTES[char]) if char in _QUOTES and char else self._bare()
+        return self._read_quoted(_QUOTES[char]) if char in _QUOTES and char else self._read_bare()
 
     def _skip(self, what: re.Pattern[str]) -> None:
         if match := what.match(self.text, self.at):
             self.at = match.end()
 
-    def _next(self, closing: str) -> bool:
+    def _has_next(self, closing: str) -> bool:
         """Whether a further part of an object or a list begins here, behind what stands between them."""
         self._skip(_SKIPPED)
         char = self.text[self.at : self.at + 1]
@@ -232,7 +232,7 @@ class _Reader:
     def _list(self) -> list[Any]:
         items: list[Any] = []
         self.at += 1
-        while self._next("]"):
+        while self._has_next("]"):
             before, value = self.at, self.value()
             if self.cut and (value is _CUT or isinstance(value, dict)):
                 break
@@ -245,7 +245,7 @@ class _Reader:
     def _object(self) -> dict[str, Any]:
         fields: dict[str, Any] = {}
         self.at += 1
-        while self._next("}"):
+        while self._has_next("}"):
             before, key = self.at, self.value()
             self._skip(_SPACE)
             if self.text[self.at : self.at + 1] in (":", "：", "=") and self.at < len(self.text):
@@ -260,7 +260,7 @@ class _Reader:
                 self.at += 1
         return fields
 
-    def _quoted(self, closing: str) -> Any:  # noqa: ANN401
+    def _read_quoted(self, closing: str) -> Any:  # noqa: ANN401
         chars: list[str] = []
         self.at += 1
         while self.at < len(self.text):
@@ -281,7 +281,7 @@ class _Reader:
         self.cut = True
         return _CUT
 
-    def _bare(self) -> Any:  # noqa: ANN401
+    def _read_bare(self) -> Any:  # noqa: ANN401
         match = _BARE.match(self.text, self.at)
         if match is None:
             return None

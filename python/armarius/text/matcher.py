@@ -108,10 +108,10 @@ class EntityMatcher:
             return cls(items, short_names=short_names), []
         except ValueError:
             faults: list[str] = []
-            return cls(cls._usable(items, faults), short_names=short_names), faults
+            return cls(cls._valid_entities(items, faults), short_names=short_names), faults
 
     @classmethod
-    def _usable(cls, items: list[object], faults: list[str]) -> list[object]:
+    def _valid_entities(cls, items: list[object], faults: list[str]) -> list[object]:
         """The entities with valid names; errors of the others are added to `faults`."""
         kept = []
         for entity in items:
@@ -152,7 +152,7 @@ class EntityMatcher:
 
         Cost: one pass, O(len(text) + k); releases the GIL for texts over 64 KiB.
         """
-        return _of_text(self._core.find_all, text)
+        return _find_in_text(self._core.find_all, text)
 
     def find_in_question(self, text: str) -> list[Mention]:
         """`find_all` for a question, where a short name needs no capital if no other entity is named."""
@@ -170,7 +170,7 @@ class EntityMatcher:
 
         Cost: as `find_all`, with k the number of occurrences.
         """
-        return _of_text(self._core.find_overlapping, text)
+        return _find_in_text(self._core.find_overlapping, text)
 
     def detect(self, text: str) -> "Matches":
         """Find the mentioned entities: for each its earliest, then longest, mention.
@@ -183,7 +183,7 @@ class EntityMatcher:
 
         Cost: as `find_all`.
         """
-        return Matches(_of_text(self._core.detect, text))
+        return Matches(_find_in_text(self._core.detect, text))
 
     def find_batch(self, texts: Iterable[str]) -> list[list[Mention]]:
         """`find_all` of several texts, in one call to the core and on all CPU cores.
@@ -193,7 +193,7 @@ class EntityMatcher:
 
         Cost: as `find_all` of each; the GIL is released for the search.
         """
-        return _of_texts(self._core.find_batch, texts)
+        return _find_in_texts(self._core.find_batch, texts)
 
     def find_packed(self, texts: Iterable[str]) -> bytes:
         """`find_batch` as packed bytes, for indexing whole projects.
@@ -205,7 +205,7 @@ class EntityMatcher:
 
         Cost: as `find_batch`; 16 bytes per mention.
         """
-        return _of_texts(self._core.find_packed, texts)
+        return _find_in_texts(self._core.find_packed, texts)
 
     def explain(self, text: str) -> list[Rejection]:
         """Explain why aliases in the text are not mentions.
@@ -215,7 +215,7 @@ class EntityMatcher:
 
         Cost: as `find_overlapping`; nothing is recorded during an ordinary search.
         """
-        return _of_text(self._core.explain, text)
+        return _find_in_text(self._core.explain, text)
 
     def scene(
         self, text: str, near: tuple[int, int], speech: Speech
@@ -233,7 +233,7 @@ class EntityMatcher:
 
         Cost: as `explain`.
         """
-        return _of_text(lambda string: self._core.scene(string, near, speech), text)
+        return _find_in_text(lambda string: self._core.scene(string, near, speech), text)
 
 
 class Matches(ResultList[Match]):
@@ -258,7 +258,7 @@ def _key(term: str) -> str:
     return term.lower().translate(_PLAIN)
 
 
-def _of_text(find: Callable[[str], Answer], text: str) -> Answer:
+def _find_in_text(find: Callable[[str], Answer], text: str) -> Answer:
     """Run the core on a text, which may contain lone surrogates."""
     try:
         return find(text)
@@ -269,8 +269,8 @@ def _of_text(find: Callable[[str], Answer], text: str) -> Answer:
         raise
 
 
-def _of_texts(find: Callable[[list[str]], Answer], texts: Iterable[str]) -> Answer:
-    """As `_of_text`, for several texts."""
+def _find_in_texts(find: Callable[[list[str]], Answer], texts: Iterable[str]) -> Answer:
+    """As `_find_in_text`, for several texts."""
     if isinstance(texts, str):
         raise ContractError("texts must be several texts, got one: give a list")
     batch = list(texts)

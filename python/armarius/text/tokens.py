@@ -48,7 +48,7 @@ class TokenCounter:
 
     def __init__(self, core: _core.TokenCounter) -> None:
         if not isinstance(core, _core.TokenCounter):
-            raise _not_a_counter(core)
+            raise _counter_error(core)
         self._core: Final = core
 
     @classmethod
@@ -209,7 +209,7 @@ class TokenCounter:
         return f"TokenCounter({self.name!r}, {'exact' if self.exact else 'approximate'})"
 
 
-def _not_a_counter(value: object) -> CounterError:
+def _counter_error(value: object) -> CounterError:
     """A name given to the constructor is answered with the constructor that takes it."""
     if not isinstance(value, str):
         return CounterError(f"TokenCounter takes no {type(value).__name__}; use for_model, for_encoding or from_file")
@@ -303,12 +303,12 @@ def truncate(
     if not isinstance(counter, TokenCounter | None):
         raise ContractError(f"counter must be a TokenCounter, got {shown(counter)}")
     try:
-        return _truncated(text, max_tokens, keep, anchor, boundary, counter or _default_counter())
+        return _truncate_text(text, max_tokens, keep, anchor, boundary, counter or _default_counter())
     except UnicodeEncodeError as problem:
         raise ContractError(f"text: {problem.object[problem.start]!a} is a lone surrogate, which is no text") from None
 
 
-def _truncated(
+def _truncate_text(
     text: str, max_tokens: int, keep: str, anchor: int | None, boundary: str, counter: TokenCounter
 ) -> Truncated:
     length = len(text)

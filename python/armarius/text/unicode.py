@@ -8,7 +8,7 @@ from typing import Final, Literal, cast
 import armarius._core as _core
 
 
-class _OnUse:
+class _LazyPattern:
     def __init__(self, pattern: str, flags: int) -> None:
         self._source = pattern, flags
 
@@ -18,9 +18,9 @@ class _OnUse:
         return getattr(compiled, name)
 
 
-def on_use(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def lazy_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """A pattern that is compiled when it is first used: of hundreds of words that takes 5 to 20 ms, and few need it."""
-    return cast("re.Pattern[str]", _OnUse(pattern, flags))
+    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
 
 
 APOSTROPHES: Final = str.maketrans("‘’ʼ", "'''")  # the core's `is_apostrophe` (rust/text/normalize.rs)
@@ -77,7 +77,7 @@ def blank(text: str) -> str:
     return re.sub(r"[^\r\n]", " ", text)
 
 
-def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """`text` with these spans blank, in any order, overlapping or not; every offset stays. Cost: one copy."""
     parts, at = [], 0
     for start, end in sorted(spans):
@@ -112,7 +112,7 @@ _OF_CHINESE: Final = re.compile(f"[{HAN_EVERY}{KANA}]")
 _NARROW: Final = {"；": "; ", "、": ", ", "：": ": "}
 
 
-def joined(parts: Iterable[str], mark: Literal["；", "、", "："], about: str = "") -> str:
+def join_parts(parts: Iterable[str], mark: Literal["；", "、", "："], about: str = "") -> str:
     """`parts` with `mark` between them; with its ASCII form and a space where none has a Chinese or Japanese character.
 
     Args:

@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from armarius.errors import ConfigError, ProjectError
 from armarius.io import folder_lock, write_atomic
 from armarius.io.folder import no_path, project_folder
-from armarius.io.toml import quoted, read_toml
+from armarius.io.toml import quote_toml, read_toml
 from armarius.validation import near, suggestion
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _table(table: object, title: str, file: str) -> dict[str, Any]:
 def _servers(servers: object, file: str) -> dict[str, Mapping[str, Any]]:
     table = _table(servers, "servers", file)
     for key, server in table.items():
-        where = f"{file}: servers.{quoted(key, key=True)}"
+        where = f"{file}: servers.{quote_toml(key, key=True)}"
         if not isinstance(server, dict):
             raise ConfigError(f"{where} must be a table with base_url and the names of models, got {server!r}")
         if unknown := sorted(server.keys() - set(_OF_A_SERVER)):
@@ -158,7 +158,7 @@ def _servers(servers: object, file: str) -> dict[str, Mapping[str, Any]]:
 def _paths(table: object, title: str, file: str) -> dict[str, Path]:
     paths: dict[str, Path] = {}
     for key, value in _table(table, title, file).items():
-        where = f"{file}: {title}.{quoted(key, key=True)}"
+        where = f"{file}: {title}.{quote_toml(key, key=True)}"
         if not isinstance(value, str) or not value or "\0" in value:
             raise ConfigError(f"{where} must be a path, got {value!r}")
         try:
@@ -354,12 +354,12 @@ def trust(folder: str | PathLike[str]) -> Path:
         StoreFull: The configuration cannot be written; nothing changes.
         StoreBusy: Another process has held the lock for five seconds.
     """
-    path = storable(_resolved(project_folder(folder)))
+    path = check_storable(_resolve_folder(project_folder(folder)))
     _change(add=path)
     return path
 
 
-def storable(path: Path) -> Path:
+def check_storable(path: Path) -> Path:
     """`path`, to be remembered.
 
     Raises:
@@ -381,7 +381,7 @@ def revoke(folder: str | PathLike[str]) -> bool:
     Raises:
         ConfigError, StoreFull, StoreBusy: As `trust`.
     """
-    return _change(remove=_resolved(folder))
+    return _change(remove=_resolve_folder(folder))
 
 
 def is_trusted(folder: str | PathLike[str]) -> bool:
@@ -395,10 +395,10 @@ def is_trusted(folder: str | PathLike[str]) -> bool:
 
 def who_trusts(folder: str | PathLike[str]) -> str:
     """Why the folder is trusted: `trusted.toml`, `ARMARIUS_TRUSTED`, or "" if it is not."""
-    path = _resolved(folder)
-    if path in _of_the_environment():
+    path = _resolve_folder(folder)
+    if path in _folders_of_env():
         return TRUSTED_ENV
-    return _FILE if path in _remembered(config_folder(project=path)) else ""
+    return _FILE if path in _read_trusted(config_folder(project=path)) else ""
 
 
 def trusted() -> tuple[Path, ...]:
@@ -407,23 +407,23 @@ def trusted() -> tuple[Path, ...]:
     Raises:
         ConfigError: As `is_trusted`.
     """
-    return tuple(sorted({*_remembered(config_folder()), *_of_the_environment()}))
+    return tuple(sorted({*_read_trusted(config_folder()), *_folders_of_env()}))
 
 
-def _resolved(folder: str | PathLike[str]) -> Path:
+def _resolve_folder(folder: str | PathLike[str]) -> Path:
     if problem := no_path(folder):
         raise ProjectError(f"no path: {problem}")
     return Path(os.path.normcase(os.path.realpath(folder)))
 
 
-def _of_the_environment() -> frozenset[Path]:
+def _folders_of_env() -> frozenset[Path]:
     named = [part for part in os.environ.get(TRUSTED_ENV, "").split(os.pathsep) if part]
     if relative := [part for part in named if not Path(part).is_absolute()]:
         raise ConfigError(f"{TRUSTED_ENV} must hold absolute paths, got {relative[0]!r}")
-    return frozenset(_resolved(part) for part in named)
+    return frozenset(_resolve_folder(part) for part in named)
 
 
-def _remembered(home: Path | None) -> tuple[Path, ...]:
+def _read_trusted(home: Path | None) -> tuple[Path, ...]:
     if home is None:
         return ()
     name = display_path(home / _FILE)
@@ -439,10 +439,10 @@ def _remembered(home: Path | None) -> tuple[Path, ...]:
 def _change(*, add: Path | None = None, remove: Path | None = None) -> bool:
     home = own_folder()
     with folder_lock(home, name=".trusted.lock"):
-        before = _remembered(home)
+        before = _read_trusted(home)
         after = {*before, *({add} if add else ())} - {remove}
         if after != set(before):
-            lines = "".join(f"    {quoted(str(path))},\n" for path in sorted(after))
+            lines = "".join(f"    {quote_toml(str(path))},\n" for path in sorted(after))
             write_atomic(home / _FILE, f"{_HEAD}folders = [\n{lines}]\n".encode())
     return remove in before
 
@@ -479,12 +479,12 @@ def way(root: Path, path: str | PurePath) -> Way:
         part = todo.pop()
         if part == "..":
             if at == root:
-                return Way(_joined(at.parent, todo), within=False, linked=links > 0)
+                return Way(_join_path(at.parent, todo), within=False, linked=links > 0)
             at = at.parent
             continue
         at = at / part
         if not at.is_relative_to(root):  # an absolute path that begins elsewhere
-            return Way(_joined(at, todo), within=False, linked=links > 0)
+            return Way(_join_path(at, todo), within=False, linked=links > 0)
         target = _target(at)
         if target is None:
             continue
@@ -497,7 +497,7 @@ def way(root: Path, path: str | PurePath) -> Way:
     return Way(at, within=True, linked=links > 0)
 
 
-def inside(root: Path, value: str) -> Path | None:
+def path_inside(root: Path, value: str) -> Path | None:
     """The path below `root` that `value` names, there or not; None when it leads elsewhere.
 
     No absolute path, no `..`, no `~`, not the project itself, and no link at any step, not even one that leads back:
@@ -542,7 +542,7 @@ def _parts(root: Path, path: PurePath) -> list[str]:
     return list(reversed(path.parts))
 
 
-def _joined(at: Path, todo: list[str]) -> Path:
+def _join_path(at: Path, todo: list[str]) -> Path:
     return Path(os.path.normpath(at.joinpath(*reversed(todo))))
 
 

@@ -45,16 +45,16 @@ from armarius.arguments import KINDS, Edition
 from armarius.errors import ConfigError, ContextWarning, ContractError
 from armarius.io import folder_lock, write_atomic
 from armarius.io.folder import no_path
-from armarius.io.toml import quoted, read_toml, settings_of
+from armarius.io.toml import quote_toml, read_toml, settings_of
 from armarius.trust.folders import (
     UserConfig,
+    check_storable,
     config_folder,
     display_path,
-    inside,
     is_trusted,
     own_folder,
+    path_inside,
     read_user_config,
-    storable,
 )
 from armarius.validation import near, suggestion
 from armarius.warnings import SETTING_IGNORED
@@ -260,10 +260,10 @@ def _file_lines(table: Mapping[str, Any], section: str, *, proposed: bool = Fals
         line = {"kind": entry} if isinstance(entry, str) else entry
         keys = {"kind", "edition", "place"}
         if not isinstance(line, dict) or not line or line.keys() - keys or {*map(type, line.values())} != {str}:
-            raise _no_kind(section, pattern)
+            raise _unknown_kind(section, pattern)
         result = FileLine(pattern, **line, proposed=proposed)
         if result.kind and result.kind not in KINDS:
-            raise _no_kind(section, pattern)
+            raise _unknown_kind(section, pattern)
         if result.edition and result.edition not in get_args(Edition):
             what = f"{section}.{pattern}: edition must be one of {', '.join(get_args(Edition))}"
             raise ConfigError(f"{CONFIG_NAME}: {what}, got {result.edition!r}")
@@ -274,7 +274,7 @@ def _file_lines(table: Mapping[str, Any], section: str, *, proposed: bool = Fals
     return tuple(lines)
 
 
-def _no_kind(section: str, pattern: str) -> ConfigError:
+def _unknown_kind(section: str, pattern: str) -> ConfigError:
     kinds_of_a_pattern = f"to a pattern of files belongs one of {', '.join(KINDS)}"
     hint = f"known: {', '.join(_OF_DOCUMENTS)}"
     return ConfigError(f"{CONFIG_NAME}: unknown key {section}.{pattern}; {kinds_of_a_pattern}; {hint}")
@@ -362,7 +362,7 @@ def allowed(project: Path) -> Mapping[str, str]:
 
     Cost: one small file.
     """
-    path = _resolved(project)
+    path = _real_path(project)
     home = config_folder(project=Path(path))
     if home is None:
         return _NOBODY
@@ -388,15 +388,15 @@ def allow(project: Path, book: str, seal: str) -> None:
         StoreFull: It cannot be written; nothing changes.
         StoreBusy: Another process has held the lock for five seconds.
     """
-    _change((str(storable(Path(_resolved(project)))), book), seal)
+    _change((str(check_storable(Path(_real_path(project)))), book), seal)
 
 
 def disallow(project: Path, book: str) -> bool:
     """Remove the permission of a book, which need not exist. Returns whether there was one. Raises as `allow`."""
-    return _change((_resolved(project), book), None)
+    return _change((_real_path(project), book), None)
 
 
-def _resolved(project: Path) -> str:
+def _real_path(project: Path) -> str:
     return os.path.normcase(os.path.realpath(project))
 
 
@@ -429,7 +429,7 @@ def _change(key: tuple[str, str], seal: str | None) -> bool:
             rows[key] = seal
         if before != seal:
             lines = "".join(
-                f"\n[[books]]\nproject = {quoted(at)}\nid = {quoted(id_)}\nseal = {quoted(kept)}\n"
+                f"\n[[books]]\nproject = {quote_toml(at)}\nid = {quote_toml(id_)}\nseal = {quote_toml(kept)}\n"
                 for (at, id_), kept in sorted(rows.items())
             )
             write_atomic(home / _FILE, f"{_HEAD}{lines}".encode())
@@ -452,7 +452,7 @@ class Ignored:
 
     def __str__(self) -> str:
         value = self.value if len(self.value) <= _SHOWN else f"{self.value[:_SHOWN]}…"
-        return f"{self.key} = {quoted(value)} (it may be {self.allowed})"
+        return f"{self.key} = {quote_toml(value)} (it may be {self.allowed})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -501,9 +501,9 @@ class Permissions:
         ignored = self.ignored(config)
         return SETTING_IGNORED(what="; ".join(map(str, ignored)), command=self.command) if ignored else None
 
-    def heeded(self, config: Config) -> Config:
+    def heeded_config(self, config: Config) -> Config:
         """The configuration without the settings that are not heeded."""
-        return without(config, [item.key for item in self.ignored(config)])
+        return without_keys(config, [item.key for item in self.ignored(config)])
 
     def place(self, key: str, value: str) -> Path:
         """The path that a heeded setting names: by a name of the user's, or relative to the project, `~` the home.
@@ -542,11 +542,11 @@ def _is_model(permissions: Permissions, value: str) -> bool:
     user = permissions.user
     if value in user.servers:
         return False  # the texts of the project would be sent there
-    return value in BUILT_IN_MODELS or value in user.models or inside(permissions.root, value) is not None
+    return value in BUILT_IN_MODELS or value in user.models or path_inside(permissions.root, value) is not None
 
 
 def _is_inside(permissions: Permissions, value: str) -> bool:
-    return inside(permissions.root, value) is not None
+    return path_inside(permissions.root, value) is not None
 
 
 MAY_SAY: Final[Mapping[str, tuple[str, Callable[[Permissions, str], bool]]]] = MappingProxyType(
@@ -572,7 +572,7 @@ def value_of(config: Config, key: str) -> object:
     return config.index_dir if table == "documents" else section.get(name) if isinstance(section, dict) else None
 
 
-def without(config: Config, keys: Collection[str]) -> Config:
+def without_keys(config: Config, keys: Collection[str]) -> Config:
     """The configuration as if it did not say these keys of `MAY_SAY`."""
     tables = {
         table: {name: value for name, value in section.items() if f"{table}.{name}" not in keys}

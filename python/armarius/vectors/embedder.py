@@ -96,7 +96,7 @@ def as_embedder(embedder: AnyEmbedder) -> Embedder:
         if inspect.getattr_static(embedder, "fingerprint", None) is not None:  # not evaluated: that may load a model
             whole: Embedder = embedder  # type: ignore[assignment]
             return whole
-        return _Adapted(embedder, queries, documents)
+        return _HostEmbedder(embedder, queries, documents)
     embed = getattr(embedder, "embed", None)
     if not callable(embed):
         embed = embedder if callable(embedder) else None
@@ -105,7 +105,7 @@ def as_embedder(embedder: AnyEmbedder) -> Embedder:
         raise ContractError(
             f"embedder: {name} is no Embedder: it has neither embed_queries and embed_documents nor embed"
         )
-    return _Adapted(embedder, embed, embed)
+    return _HostEmbedder(embedder, embed, embed)
 
 
 def fingerprint_of(embedder: Embedder) -> Fingerprint:
@@ -167,7 +167,7 @@ def fingerprint_by(vector: Vectors, name: str, identity: str, pooling: str) -> F
     return Fingerprint(name, digest, len(vector), pooling=pooling, normalise=unit)
 
 
-class _Adapted:
+class _HostEmbedder:
     """An `Embedder` over a host's functions."""
 
     def __init__(

@@ -148,11 +148,11 @@ class EmbeddingQueue:
 
     def _run(self) -> None:
         try:
-            self._work_on()
+            self._run_queue()
         finally:
-            self._let_others()
+            self._release_lease()
 
-    def _work_on(self) -> None:
+    def _run_queue(self) -> None:
         settled_at = -1
         while not self._stop:
             seen = self._work
@@ -162,19 +162,19 @@ class EmbeddingQueue:
                     settled_at = -1
                     continue
                 if step == "nothing":
-                    self._let_others()
+                    self._release_lease()
                     if settled_at != seen:
                         self._settled()
                         settled_at = seen
             except SetGone:
                 continue
             except Exception as error:  # noqa: BLE001 - an embedder may raise anything; `wait` and `progress` report it
-                self._let_others()
-                self._rest(seen, error=f"{type(error).__name__}: {message_of(error)}")
+                self._release_lease()
+                self._wait_for_work(seen, error=f"{type(error).__name__}: {message_of(error)}")
                 continue
-            self._rest(seen, others=step == "another")
+            self._wait_for_work(seen, others=step == "another")
 
-    def _rest(self, seen: int, *, error: str = "", others: bool = False) -> None:
+    def _wait_for_work(self, seen: int, *, error: str = "", others: bool = False) -> None:
         with self._condition:
             self._error = error
             self._idle = not error and not others and seen == self._work
@@ -220,7 +220,7 @@ class EmbeddingQueue:
         self._leased_until = start + _LEASE_S if ours else 0.0
         return ours
 
-    def _let_others(self) -> None:
+    def _release_lease(self) -> None:
         until, self._leased_until = self._leased_until, 0.0
         if until and isinstance(self._storage, Leasing):
             with suppress(StoreError):  # the lease expires by itself
@@ -248,7 +248,7 @@ class SemanticStatus:
 _REMEMBERED = 64
 
 
-def _late(seconds: float) -> Exception:
+def _timeout_error(seconds: float) -> Exception:
     return EmbeddingError(f"the embedder gave no answer within {round(seconds, 2):g} s")
 
 
@@ -259,7 +259,7 @@ def _vector_of(embedder: Embedder, query: str) -> Vectors:
         EmbeddingError: The embedder raised an exception of any kind, or missed the deadline.
     """
     try:
-        return run_with_deadline(lambda: embedder.embed_queries([query])[0], _late)
+        return run_with_deadline(lambda: embedder.embed_queries([query])[0], _timeout_error)
     except ArmariusError:
         raise
     except Exception as error:
@@ -305,7 +305,7 @@ class Semantic:
         self._trusted: dict[int, float] = {}
         self._probes: dict[Fingerprint, list[Vectors]] = {}
         self._closing = False
-        self.queue = EmbeddingQueue(self._storage, self._by_state, settled=self._settle)
+        self.queue = EmbeddingQueue(self._storage, self._embedder_by_state, settled=self._finish_set)
         self._background = background
         serving: VectorSet = self._storage.sets().get("serving") or self._storage.adopt(self._embedder.fingerprint)
         if (built_in := doors.LexicalEmbedder.of(serving.fingerprint)) is not None:
@@ -359,10 +359,10 @@ class Semantic:
         pairs = self.nearest(query, _NEAREST, VectorFilter(kinds=PROSE_KINDS))
         lines = self.nearest(query, _NEAREST, VectorFilter(kinds=("outline",))) if pairs else []
         return VectorHits(
-            tuple(self._above_floor(pairs[:_MOST_ABOVE_FLOOR])),
+            tuple(self._hits_above_floor(pairs[:_MOST_ABOVE_FLOOR])),
             self.trouble,
-            _placed(pairs),
-            _placed(lines),
+            _passage_hits(pairs),
+            _passage_hits(lines),
             self._trust(),
         )
 
@@ -375,7 +375,7 @@ class Semantic:
             self._trusted = {serving.id: entry[0]}
         return self._trusted.get(serving.id, 0.0)
 
-    def _above_floor(self, pairs: list[tuple[Owner, float]]) -> list[Near]:
+    def _hits_above_floor(self, pairs: list[tuple[Owner, float]]) -> list[Near]:
         """The results above the noise floor, best first; none for a subject that the project never mentions."""
         if not pairs:
             return []
@@ -464,7 +464,7 @@ class Semantic:
         self._closing = True
         self.queue.close()
 
-    def _by_state(self) -> dict[SetState, Embedder]:
+    def _embedder_by_state(self) -> dict[SetState, Embedder]:
         with self._lock:
             return {
                 state: self._embedders[vector_set.fingerprint]
@@ -472,7 +472,7 @@ class Semantic:
                 if vector_set.fingerprint in self._embedders
             }
 
-    def _settle(self) -> None:
+    def _finish_set(self) -> None:
         """Called when nothing is pending: switch to a finished set, and refresh the vector index."""
         building = self._storage.sets().get("building")
         if building is not None and not self._storage.pending(building.id, limit=1):
@@ -533,5 +533,5 @@ class Semantic:
         return floor
 
 
-def _placed(pairs: list[tuple[Owner, float]]) -> tuple[tuple[str, int, float], ...]:
+def _passage_hits(pairs: list[tuple[Owner, float]]) -> tuple[tuple[str, int, float], ...]:
     return tuple((*owner, similarity) for owner, similarity in pairs if not isinstance(owner, str))

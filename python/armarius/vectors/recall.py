@@ -50,7 +50,7 @@ class ProjectRecall:
         self._semantic: Semantic | None = None
         self._unclosed: weakref.finalize[..., Any] | None = None
         try:
-            self._current()
+            self._current_semantic()
         except EmbeddingError:
             if index.store.vectors is None:
                 raise
@@ -122,7 +122,7 @@ class ProjectRecall:
 
     def focus(self, *documents: str) -> None:
         """Embed these documents before others, for example the open one."""
-        self._current().queue.focus(documents)
+        self._current_semantic().queue.focus(documents)
 
     def embed(self, *, progress: Callable[[EmbeddingProgress], None] | None = None) -> EmbeddingProgress:
         """Embed everything that is not embedded yet and wait for it.
@@ -134,7 +134,7 @@ class ProjectRecall:
             EmbeddingError: The embedder failed; vectors made so far are kept, and another call resumes.
             DimensionMismatch: The index holds vectors of another model.
         """
-        semantic = self._current()
+        semantic = self._current_semantic()
         semantic.require_model()
         while not semantic.embed_pending(timeout=0.2):
             if progress is not None:
@@ -154,21 +154,21 @@ class ProjectRecall:
             EmbeddingError: With `wait`, if the embedder failed. The old vectors are kept.
         """
         self._embedder = self._embedder if embedder is None else as_embedder(embedder)
-        self._current().reembed(self._embedder, wait=wait)
+        self._current_semantic().reembed(self._embedder, wait=wait)
 
     def cancel(self) -> None:
         """Stop embedding after the current batch; `embed` or any query resumes it."""
-        self._current().queue.cancel()
+        self._current_semantic().queue.cancel()
 
     def status(self) -> SemanticStatus:
         """Model, progress of embedding, state of the vector index."""
-        return self._current().status()
+        return self._current_semantic().status()
 
     @property
     def trouble(self) -> str:
         """Why vector search is unavailable or incomplete; "" if it is complete."""
         try:
-            return self._current().trouble
+            return self._current_semantic().trouble
         except (EmbeddingError, StoreError) as error:
             return error.message
 
@@ -193,15 +193,15 @@ class ProjectRecall:
         self._semantic = self._unclosed = None
 
     def _ask(self, question: Callable[[Semantic], Answer]) -> Answer:
-        semantic = self._current()
+        semantic = self._current_semantic()
         try:
             return question(semantic)
         except StoreError:
             if self._index.store is self._store:
                 raise
-            return question(self._current())  # the index was rebuilt during the query
+            return question(self._current_semantic())  # the index was rebuilt during the query
 
-    def _current(self) -> Semantic:
+    def _current_semantic(self) -> Semantic:
         """`Semantic` over the current store, with the current cards."""
         with self._lock:
             store = self._index.store

@@ -116,7 +116,7 @@ def _camel(schema: Any, *, optional_null: bool) -> Any:  # noqa: ANN401 - JSON
         for name, body in schema["properties"].items()
     }
     if optional_null:
-        properties = {name: body if name in required else _or_null(body) for name, body in properties.items()}
+        properties = {name: body if name in required else _allow_null(body) for name, body in properties.items()}
     return {**result, "properties": properties, **({"required": sorted(required)} if required else {})}
 
 
@@ -125,7 +125,7 @@ def _name(name: str) -> str:
     return name if name == "cursor" else wire_name(name)
 
 
-def _or_null(body: dict[str, Any]) -> dict[str, Any]:
+def _allow_null(body: dict[str, Any]) -> dict[str, Any]:
     """What may lack may be null too."""
     choices = body.get("anyOf", ())
     if body.get("type") == "null" or {"type": "null"} in choices:

@@ -116,7 +116,7 @@ def _texts(warnings: Iterable[ContextWarning]) -> list[str]:
     return [str(warning) for warning in warnings]
 
 
-def _stale(engine: "Engine") -> list[str]:
+def _stale_warnings(engine: "Engine") -> list[str]:
     """What the index lacks, for an answer that does not say it; ask before that answer is made."""
     return _texts(warning for warning in engine.index.freshen() if warning.code == INDEX_BUILDING.code)
 
@@ -263,7 +263,7 @@ def _card(engine: "Engine", request: p.CardOf) -> Json:
     return {"card": _known(lambda: engine.card(request.id, as_of=request.as_of))}
 
 
-def _stated(request: p.NewEntity, *without: str) -> Json:
+def _stated_fields(request: p.NewEntity, *without: str) -> Json:
     """What is sent of an entity; what is no longer to be stated is None."""
     facts = {} if request.facts is None else {"facts": [fact.model_dump(exclude_none=True) for fact in request.facts]}
     return {**request.stated("facts", "unset", *without), **facts, **dict.fromkeys(getattr(request, "unset", ()))}
@@ -272,19 +272,19 @@ def _stated(request: p.NewEntity, *without: str) -> Json:
 @_verb("entities:create", Entity, "codex.create")
 def _create_entity(engine: "Engine", request: p.NewEntity) -> Json:
     """Describe an entity, in `.armarius/codex.toml`."""
-    return wire(engine.codex.create(request.name, **_stated(request, "name")))
+    return wire(engine.codex.create(request.name, **_stated_fields(request, "name")))
 
 
 @_verb("entities:update", Entity, "codex.update")
 def _update_entity(engine: "Engine", request: p.ChangedEntity) -> Json:
     """Change what is sent of an entity."""
-    return wire(_known(lambda: engine.codex.update(request.id, **_stated(request, "id"))))
+    return wire(_known(lambda: engine.codex.update(request.id, **_stated_fields(request, "id"))))
 
 
 @_verb("entities:preview", {"path": str, "diff": str, "digest": str}, "codex.preview")
 def _preview_entity(engine: "Engine", request: p.ChangedEntity) -> Json:
     """The change that `entities:update` would make to which file, as a unified diff; nothing is written."""
-    edit = _known(lambda: engine.codex.preview(request.id, **_stated(request, "id", "force", "expect")))
+    edit = _known(lambda: engine.codex.preview(request.id, **_stated_fields(request, "id", "force", "expect")))
     return {"path": edit.path, "diff": edit.diff, "digest": edit.digest}
 
 
@@ -303,7 +303,7 @@ def _undo(engine: "Engine", request: p.Params) -> Json:
 @_verb("entities:relations", {"items": list[Relation]}, "codex.relations")
 def _relations(engine: "Engine", request: p.RelationsOf) -> Json:
     """Relations of an entity, or all."""
-    stale = _stale(engine)
+    stale = _stale_warnings(engine)
     entity = request.id and _known(lambda: engine.entity(request.id)).id
     relations = [relation for relation in engine.codex.relations() if entity in ("", relation.source, relation.target)]
     return {**_items(relations), "warnings": stale}
@@ -330,14 +330,14 @@ def _unrelate(engine: "Engine", request: p.Ends) -> Json:
 @_verb("entities:detect", {"items": list[s.Matched]}, "detect", command="detect")
 def _detect(engine: "Engine", request: p.InText) -> Json:
     """The known entities that a text names: one match each, the earliest, by position."""
-    stale, at = _stale(engine), positions_of(engine, request.position_encoding)
+    stale, at = _stale_warnings(engine), positions_of(engine, request.position_encoding)
     return {"items": [match_wire(match, at, request.text) for match in engine.detect(request.text)], "warnings": stale}
 
 
 @_verb("entities:mentions", {"items": list[s.Mentioned]}, "mentions")
 def _mentions(engine: "Engine", request: p.InText) -> Json:
     """Every mention of a known entity in a text."""
-    stale, at = _stale(engine), positions_of(engine, request.position_encoding)
+    stale, at = _stale_warnings(engine), positions_of(engine, request.position_encoding)
     return {"items": [mention_wire(hit, at, request.text) for hit in engine.mentions(request.text)], "warnings": stale}
 
 
@@ -357,7 +357,7 @@ def _propose(engine: "Engine", request: p.Proposing) -> Json:
     def place(proposal: ProposedName) -> int:
         return (at.span(proposal.document, (proposal.position, proposal.position)) or [proposal.position])[0]
 
-    stale, proposals = _stale(engine), engine.propose(least=request.least, known=request.known)
+    stale, proposals = _stale_warnings(engine), engine.propose(least=request.least, known=request.known)
     return {"items": [{**wire(proposal), "position": place(proposal)} for proposal in proposals], "warnings": stale}
 
 
@@ -416,7 +416,7 @@ def _locate(engine: "Engine", request: p.Locating) -> Json:
     """Where quoted words stand, in the open document first."""
     live = {} if request.text is None else {request.document: request.text}
     at = positions_of(engine, request.position_encoding, live)
-    stale = _stale(engine)
+    stale = _stale_warnings(engine)
     return {**_items(engine.locate(request.quote, document=request.document, text=request.text), at), "warnings": stale}
 
 
@@ -439,20 +439,20 @@ def _understanding(engine: "Engine", request: p.Params) -> Json:
     return {"text": made.text, "messages": list(made), "tokens": made.tokens, "hash": made.hash}
 
 
-def _proposed(engine: "Engine", request: p.ModelReply) -> "Proposals":
+def _read_proposals(engine: "Engine", request: p.ModelReply) -> "Proposals":
     return engine.understanding_request().parse(request.reply, model=request.model, hash=request.hash)
 
 
 @_verb("project:understand:parse", s.Proposals, "understanding_request")
-def _understood(engine: "Engine", request: p.ModelReply) -> Json:
+def _parse_reply(engine: "Engine", request: p.ModelReply) -> Json:
     """What a model's reply proposes; nothing is applied."""
-    return _proposed(engine, request).to_wire()
+    return _read_proposals(engine, request).to_wire()
 
 
 @_verb("project:understand:apply", s.Proposals, "understanding_request")
 def _apply_reply(engine: "Engine", request: p.AppliedReply) -> Json:
     """Write what a model's reply proposes into armarius.toml, all or nothing; what was written."""
-    proposals = _proposed(engine, request)
+    proposals = _read_proposals(engine, request)
     if unknown := {*request.without} - {proposal.name for proposal in proposals}:
         raise ContractError(f"params.without: {shown(min(unknown))} is the name of no proposal")
     proposals[:] = [proposal for proposal in proposals if proposal.name not in request.without]
@@ -493,7 +493,7 @@ def _summary_requests(engine: "Engine", request: p.SummariesDue) -> Json:
         {"documents": [doc.path for doc in row.documents], "text": row.text, "messages": [*row], "tokens": row.tokens}
         for row in rows
     ]
-    return {"items": items, "warnings": _stale(engine)}
+    return {"items": items, "warnings": _stale_warnings(engine)}
 
 
 @_verb("summaries:parse", {"items": list[s.ParsedSummary], "refused": dict[str, str]}, "summaries.request")
@@ -565,7 +565,7 @@ def _delete_book(engine: "Engine", request: p.ById) -> Json:
 
 
 @_verb("books:active", {"active": list[s.ActiveEntry], "left": list[s.ActiveEntry], "state": Json}, "active")
-def _active(engine: "Engine", request: p.Activating) -> Json:
+def _active_entries(engine: "Engine", request: p.Activating) -> Json:
     """Which lorebook entries a chat or a text wakes, as the books' own programs would, and which nearly."""
     state = None if request.state is None else doors.State.from_wire(request.state)
     return engine.active(**request.stated("state"), state=state).to_wire()

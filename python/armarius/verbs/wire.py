@@ -89,7 +89,7 @@ def wire(value: Any, at: Positions = CODE_POINTS) -> dict[str, Any]:  # noqa: AN
     """
     if isinstance(value, Hit):
         return _hit(value, at)
-    plain = {wire_name(field.name): _plain(getattr(value, field.name), at) for field in fields(value)}
+    plain = {wire_name(field.name): _plain_json(getattr(value, field.name), at) for field in fields(value)}
     if plain.keys() >= _PLACED:
         plain["span"] = at.span(value.path, value.span)
     return plain
@@ -160,17 +160,17 @@ def _hit(hit: Hit, at: Positions) -> dict[str, Any]:
     return {**plain, "start": start, "end": end, "highlights": highlights}
 
 
-def _plain(value: Any, at: Positions) -> Any:  # noqa: ANN401 - JSON out
+def _plain_json(value: Any, at: Positions) -> Any:  # noqa: ANN401 - JSON out
     if isinstance(value, ContextWarning):
         return str(value)
     if is_dataclass(value) and not isinstance(value, type):
         return wire(value, at)
     if isinstance(value, Mapping):
-        return {key: _plain(item, at) for key, item in value.items()}
+        return {key: _plain_json(item, at) for key, item in value.items()}
     if isinstance(value, frozenset | set):
         return sorted(value)
     if isinstance(value, list | tuple):
-        return [_plain(item, at) for item in value]
+        return [_plain_json(item, at) for item in value]
     return value
 
 

@@ -88,12 +88,12 @@ class EngineCache(Generic[Hot]):
     @contextmanager
     def used(self, key: Hashable, make: Callable[[], Hot]) -> Iterator[Hot]:
         """The engine of a project, created if absent; not evicted inside the `with` block."""
-        hot = self._taken(key)
+        hot = self._take_engine(key)
         if hot is None:
             with self._lock:
                 opening = self._opening.setdefault(key, threading.Lock())
             with opening:
-                hot = self._taken(key)
+                hot = self._take_engine(key)
                 if hot is None:
                     try:
                         with stage("open"):
@@ -102,14 +102,14 @@ class EngineCache(Generic[Hot]):
                         with self._lock:
                             self._opening.pop(key, None)
                         raise
-                    hot = self._added(key, made)
+                    hot = self._add_engine(key, made)
         try:
             yield hot
         finally:
             with self._lock:
                 hot.users -= 1
                 hot.measure()
-            self._make_room()
+            self._evict_engines()
 
     def drop(self, key: Hashable, hot: Hot | None = None) -> None:
         """Remove an engine; with `hot`, only if it is that one."""
@@ -140,7 +140,7 @@ class EngineCache(Generic[Hot]):
     def __contains__(self, key: Hashable) -> bool:
         return key in self._kept
 
-    def _taken(self, key: Hashable) -> Hot | None:
+    def _take_engine(self, key: Hashable) -> Hot | None:
         with self._lock:
             if self._closed:
                 raise StoreError("the shelf is closed")
@@ -151,7 +151,7 @@ class EngineCache(Generic[Hot]):
                 self.hits += 1
             return hot
 
-    def _added(self, key: Hashable, hot: Hot) -> Hot:
+    def _add_engine(self, key: Hashable, hot: Hot) -> Hot:
         hot.measure()
         hot.users = 1
         with self._lock:
@@ -163,10 +163,10 @@ class EngineCache(Generic[Hot]):
         if closed:
             hot.close()
             raise StoreError("the shelf is closed")
-        self._make_room()
+        self._evict_engines()
         return hot
 
-    def _make_room(self) -> None:
+    def _evict_engines(self) -> None:
         """Evict least recently used engines; the most recent one stays even above the limit."""
         leaving = []
         with self._lock:
@@ -221,7 +221,7 @@ class Turns:
         with self._lock:
             if self._taken >= self._places:
                 self.refused += 1
-                raise self._full()
+                raise self._full_error()
             self._taken += 1
         token = _TURN.set((self, False))
         try:
@@ -243,7 +243,7 @@ class Turns:
                 yield
                 return
             if not wait_until(lambda seconds: self._turns.acquire(timeout=seconds), _PATIENCE_S):
-                raise self._full()
+                raise self._full_error()
             token = _TURN.set((self, True))
             began = time.monotonic()
             try:
@@ -253,7 +253,7 @@ class Turns:
                 _TURN.reset(token)
                 self._turns.release()
 
-    def _full(self) -> Backpressure:
+    def _full_error(self) -> Backpressure:
         seconds = max(0.1, round(self._seconds * self._taken / (self._running or 1), 1))
         return Backpressure(f"{self._taken} requests run or wait; try again in {seconds} s", seconds=seconds)
 
@@ -338,7 +338,7 @@ ASKED = (
 """The verbs that take `at_least` too, each with its form for coroutines."""
 
 
-def _asked(verb: Callable[Concatenate[Any, P], Answer]) -> Callable[..., Answer]:
+def _at_moment(verb: Callable[Concatenate[Any, P], Answer]) -> Callable[..., Answer]:
     """`verb` of one moment of the project, with `at_least`: not before that version of it is there."""
 
     @wraps(verb)
@@ -394,7 +394,7 @@ class ShelvedEngine(ShelvedVerbs):
 
 for _name in ASKED.split():
     if _name not in vars(ShelvedEngine):
-        _verb = _asked(getattr(ContextEngine, _name))
+        _verb = _at_moment(getattr(ContextEngine, _name))
         setattr(ShelvedEngine, _name, _verb)
         if hasattr(ContextEngine, f"a{_name}"):
             setattr(ShelvedEngine, f"a{_name}", awaitable(_verb))

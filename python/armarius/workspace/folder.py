@@ -316,7 +316,7 @@ class LocalShelf:
     def used(self, name: str) -> AbstractContextManager[HotEngine]:
         """The engine of a project; not evicted inside the `with` block."""
         state = self._state
-        return state.hot.used(name, lambda: self._opened(state, name))
+        return state.hot.used(name, lambda: self._open_engine(state, name))
 
     def forget(self, name: str) -> None:
         """Remove the engine of a project from memory."""
@@ -342,7 +342,7 @@ class LocalShelf:
 
     def close(self) -> None:
         """Close all engines and the watcher. Idempotent."""
-        state = self._made.mine()
+        state = self._made.current()
         if state is None:  # of a parent, which closes it
             return
         state.hot.close()
@@ -363,7 +363,7 @@ class LocalShelf:
     def _state(self) -> _State:
         return self._made.here(self._new)
 
-    def _opened(self, state: _State, name: str) -> _HotFolder:
+    def _open_engine(self, state: _State, name: str) -> _HotFolder:
         folder = self.root / name
         parts = EngineParts(
             folder, fetchers=None, more_fetchers=(), counters=counter_for, fallback=None, project_id=None,
@@ -371,7 +371,7 @@ class LocalShelf:
             progress=self._progress and partial(self._progress, name), graph=None, **self._given,
         )  # fmt: skip
         if state.watcher is not None:
-            parts.index._follow(state.watcher)
+            parts.index._watch_folders(state.watcher)
         if not self._wait:  # a stored index is compared with its folder within that; a build goes on
             parts.index.wait(_COMPARED_S)
         logger.debug("opened %s", name)

@@ -213,7 +213,7 @@ class Novel(ShelvedEngine):
 
     @property
     def _parts(self) -> EngineParts:
-        with self._here() as hot:
+        with self._current_engine() as hot:
             return hot.parts
 
     @property
@@ -244,22 +244,22 @@ class Novel(ShelvedEngine):
             StoreUnavailable: The version did not appear in time.
         """
         started = time.monotonic()
-        with self.turns.turn(), self._here(at_least):
+        with self.turns.turn(), self._current_engine(at_least):
             yield
         self._shelf.counters.asked(time.monotonic() - started, stale=self._shelf.pool.away_for > 0)
 
     @contextmanager
-    def _here(self, at_least: int | None = None) -> Iterator[HotStored]:
+    def _current_engine(self, at_least: int | None = None) -> Iterator[HotStored]:
         """The engine of the project that exists now, at one version of it."""
         with ExitStack() as stack:
-            hot = self._entered(stack, at_least)
-            while not _is_of_now(hot):  # deleted, or its configuration changed: create the engine again
+            hot = self._enter_engine(stack, at_least)
+            while not _is_current(hot):  # deleted, or its configuration changed: create the engine again
                 stack.pop_all().close()
                 self._shelf.forget(self._name, self.tenant, hot)
-                hot = self._entered(stack, at_least)
+                hot = self._enter_engine(stack, at_least)
             yield hot
 
-    def _entered(self, stack: ExitStack, at_least: int | None) -> HotStored:
+    def _enter_engine(self, stack: ExitStack, at_least: int | None) -> HotStored:
         hot = stack.enter_context(self._shelf.used(self._name, self.tenant))
         if at_least is not None:
             # Wait until the server has a version; only a replica may lag behind
@@ -274,7 +274,7 @@ class Novel(ShelvedEngine):
         return hot
 
 
-def _is_of_now(hot: HotStored) -> bool:
+def _is_current(hot: HotStored) -> bool:
     try:
         row = hot.session.look()
     except StoreUnavailable:
@@ -395,7 +395,7 @@ class Shelf:
             UnknownProject: There is no such project, and it is not to be created.
         """
         key = self.key(project_id, tenant)
-        make = partial(self._made, project_id, tenant, create=create)
+        make = partial(self._make_engine, project_id, tenant, create=create)
         with self._hot.used(key, make) as hot:
             if hot.session.latest.configured == hot.configured:
                 yield hot
@@ -422,7 +422,7 @@ class Shelf:
             UnknownProject: There is no such project.
         """
         key = project_key(tenant, project_id)
-        with self._locked(key, project_id, tenant) as connection:
+        with self._lock_project(key, project_id, tenant) as connection:
             delete_project(connection, self.schema, key)
         self.forget(project_id, tenant)
 
@@ -444,24 +444,24 @@ class Shelf:
         Cost: writes all its rows again.
         """
         old, new = project_key(tenant, project_id), project_key(tenant, check_name(name, "project id"))
-        with self._locked(old, project_id, tenant) as connection:
-            self._copied(connection, old, new, name)
+        with self._lock_project(old, project_id, tenant) as connection:
+            self._copy_rows(connection, old, new, name)
             delete_project(connection, self.schema, old)
         self.forget(project_id, tenant)
 
     def copy(self, project_id: str, name: str, *, tenant: str = "") -> None:
         """Copy a project under another name. Errors and cost are those of `rename`."""
         old, new = project_key(tenant, project_id), project_key(tenant, check_name(name, "project id"))
-        with self._locked(old, project_id, tenant) as connection:
-            self._copied(connection, old, new, name)
+        with self._lock_project(old, project_id, tenant) as connection:
+            self._copy_rows(connection, old, new, name)
 
-    def _copied(self, connection: Connection, old: UUID, new: UUID, name: str) -> None:
+    def _copy_rows(self, connection: Connection, old: UUID, new: UUID, name: str) -> None:
         if has_project(connection, self.schema, new):
             raise StoreConflict(f"there is a project {name!r} already")
         copy_project(connection, self.schema, old, new, name)
 
     @contextmanager
-    def _locked(self, key: UUID, project_id: str, tenant: str) -> Iterator[Connection]:
+    def _lock_project(self, key: UUID, project_id: str, tenant: str) -> Iterator[Connection]:
         with self.pool.lent() as connection, connection.transaction():
             if has_project(connection, self.schema, key, lock=True):
                 yield connection
@@ -494,7 +494,7 @@ class Shelf:
         Raises:
             UnknownProject: There is no such project.
         """
-        return pull(self._existing(project_id, tenant).session, Path(folder), overwrite=overwrite)
+        return pull(self._existing_store(project_id, tenant).session, Path(folder), overwrite=overwrite)
 
     def verify(self, project_id: str, *, tenant: str = "") -> list[str]:
         """Everything that is wrong with the rows of a project, as sentences. Reads all of it.
@@ -502,7 +502,7 @@ class Shelf:
         Raises:
             UnknownProject: There is no such project.
         """
-        return self._existing(project_id, tenant).verify()
+        return self._existing_store(project_id, tenant).verify()
 
     def status(self) -> ShelfStatus:
         """What is in memory, and what was asked; no I/O."""
@@ -546,13 +546,13 @@ class Shelf:
         pgvector = self._state.vectors == "pgvector"
         return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema, pgvector=pgvector)
 
-    def _existing(self, project_id: str, tenant: str) -> PostgresStore:
+    def _existing_store(self, project_id: str, tenant: str) -> PostgresStore:
         store = self._store(project_id, tenant)
         if not store.session.look().born:
             raise self.unknown(project_id, tenant)
         return store
 
-    def _made(self, project_id: str, tenant: str, *, create: bool) -> HotStored:
+    def _make_engine(self, project_id: str, tenant: str, *, create: bool) -> HotStored:
         store = self._store(project_id, tenant)
         session = store.session
         files = StoredFiles(session)
@@ -567,7 +567,7 @@ class Shelf:
                 lambda: store,
                 config=live,
                 project_id=project_id,
-                whole=_whole,
+                whole=_whole_write,
                 books=StoredBooks(files),
             )
             index.refresh()
@@ -581,6 +581,6 @@ class Shelf:
         return HotStored(parts, session, session.latest.configured)
 
 
-def _whole(store: Store) -> Any:  # noqa: ANN401 - the context of a transaction
+def _whole_write(store: Store) -> Any:  # noqa: ANN401 - the context of a transaction
     assert isinstance(store, PostgresStore)
     return store.writing()

@@ -260,10 +260,10 @@ class StoredAuthored:
     def change_profile(self, change: Callable[[Mapping[str, Any] | None], Mapping[str, Any]]) -> None:
         """See `Authored`."""
 
-        def rewritten(data: bytes | None) -> bytes:
+        def rewrite(data: bytes | None) -> bytes:
             return (json.dumps(change(_profile(data)), ensure_ascii=False, indent=2) + "\n").encode()
 
-        self._files.rewrite(PROFILE, rewritten)
+        self._files.rewrite(PROFILE, rewrite)
 
 
 class _StoredRecords(RecordText):

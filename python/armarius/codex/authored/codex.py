@@ -50,7 +50,7 @@ from armarius.codex.profiles.fields import level_of
 from armarius.documents.titles import type_of
 from armarius.errors import ArmariusError, CodexError, ContractError, DescribedElsewhere, UnknownId
 from armarius.headings import frame
-from armarius.headings.display import counted
+from armarius.headings.display import count_noun
 from armarius.text.unicode import fold, slug
 from armarius.validation import control_in, flag, near, shown, suggestion
 
@@ -93,7 +93,7 @@ class AuthoredCodex(Listed[Entity]):
     def __repr__(self) -> str:
         try:
             entities, relations = len(self.list()), len(self.relations())
-            return f"<codex: {counted(entities, 'entity', 'entities')}, {counted(relations, 'relation')}>"
+            return f"<codex: {count_noun(entities, 'entity', 'entities')}, {count_noun(relations, 'relation')}>"
         except (ArmariusError, OSError) as error:
             return f"<codex: {type(error).__name__}>"
 
@@ -103,12 +103,12 @@ class AuthoredCodex(Listed[Entity]):
             return self._whole().entities
         return merge(authored=self.read().drafts).entities
 
-    def _written(self, id_: str) -> Entity:
+    def _written_entity(self, id_: str) -> Entity:
         """An entity that was just written, read from its file if the index does not have it yet."""
         entities = self.list()
         return _by_id(entities, id_) or _by_id(merge(authored=self.read().drafts).entities, id_) or self.get(id_)
 
-    def _who(self, *, written: bool = True) -> NameIndex:
+    def _all_names(self, *, written: bool = True) -> NameIndex:
         """Index of all names, with `written`, which the project index may not have yet.
 
         Cost: reads every name of the codex.
@@ -122,9 +122,9 @@ class AuthoredCodex(Listed[Entity]):
         """The id of the entity with that id, name or alias; an invalid record in the file is found by its id."""
         if any((block.table, block.id) == ("entity", reference) for block in self._file.records()):
             return reference
-        entity = self._who().one(reference)
+        entity = self._all_names().one(reference)
         if entity is None:
-            raise self._unknown(reference)
+            raise self._unknown_entity(reference)
         return entity.id
 
     def relations(self) -> tuple[Relation, ...]:
@@ -142,9 +142,9 @@ class AuthoredCodex(Listed[Entity]):
         Raises:
             UnknownId: No entity has that name (lists similar ones), or several have it (lists their ids). A KeyError.
         """
-        entity = self._who(written=False).one(id_)
+        entity = self._all_names(written=False).one(id_)
         if entity is None:
-            raise self._unknown(id_)
+            raise self._unknown_entity(id_)
         return entity
 
     def create(
@@ -174,14 +174,14 @@ class AuthoredCodex(Listed[Entity]):
 
         Cost: reads every name of the codex, and writes the file.
         """
-        force, name, values = flag("force", force), _plain(name, "name"), _plain(values)
+        force, name, values = flag("force", force), _normalize_value(name, "name"), _normalize_value(values)
         _refuse("entity", {"id": id, "name": _name(name)})
         if not id:
             _refuse("entity", _entity_data({"name": name, **values}))
         id_ = id or slug(name)
         data = _entity_data({"id": id_, "name": name, **values})
         _refuse("entity", data)
-        who = self._who()
+        who = self._all_names()
         if force and not id and id_ in who.entities:
             id_ = data["id"] = next(option for n in count(2) if (option := f"{id_}.{n}") not in who.entities)
         if id_ in who.entities:
@@ -196,7 +196,7 @@ class AuthoredCodex(Listed[Entity]):
             if entity.id == slug(name) and entity.id not in ids and fold(entity.name) == fold(name)
         ]
         self._file.extend([("entity", record) for record in (*others, data)], comment=comment)
-        return self._written(id_)
+        return self._written_entity(id_)
 
     def extend(self, entities: Iterable[Entity], relations: Iterable[Relation] = ()) -> None:
         """Add new entities, and relations between ids, in one write: all or none.
@@ -240,14 +240,14 @@ class AuthoredCodex(Listed[Entity]):
         """
         import armarius.codex.authored.in_place as in_place  # for edits alone
 
-        force, id_, changes = flag("force", force), self._id(id_), _plain(changes)
+        force, id_, changes = flag("force", force), self._id(id_), _normalize_value(changes)
         if changes.get("id", id_) != id_:
             raise CodexError(f"entity {shown(id_)}: id: stays as it is, got {shown(changes['id'])}")
         block = self._record(id_)
         data = self._recorded(id_, block, changes)
         _refuse("entity", data, checked=block is None or block.data is None or "facts" in changes)
         self._refuse_duplicates(data, changes, force)
-        edit, fields = self._in_place(id_, changes)
+        edit, fields = self._page_edit(id_, changes)
         if edit is not None and expect and expect != edit.digest:
             raise in_place.changed_meanwhile(edit.path)
         with self._step():
@@ -255,12 +255,12 @@ class AuthoredCodex(Listed[Entity]):
             if edit is not None and self._pages is not None:
                 in_place.write_in_place(self._pages, edit, self.get(id_), fields, expect=expect)
                 self._record_rest(id_, block, changes, fields)
-                changes = in_place.lacking(self.get(id_), fields)
+                changes = in_place.missing_fields(self.get(id_), fields)
                 if not changes:
                     return self.get(id_)
                 block = self._record(id_)
             self._write(id_, block, self._recorded(id_, block, changes))
-        return self._written(id_)
+        return self._written_entity(id_)
 
     def _step(self) -> AbstractContextManager[None]:
         return nullcontext() if self._pages is None else self._pages.step()
@@ -285,7 +285,7 @@ class AuthoredCodex(Listed[Entity]):
         """
         import armarius.codex.authored.in_place as in_place  # for edits alone
 
-        id_, changes = self._id(id_), _plain(changes)
+        id_, changes = self._id(id_), _normalize_value(changes)
         block = self._record(id_)
         before = "" if block is None else block.text
         if not changes:
@@ -297,12 +297,12 @@ class AuthoredCodex(Listed[Entity]):
             return in_place.Edit(self._file.name, before, "") if edit is None else edit
         data = self._recorded(id_, block, changes)
         _refuse("entity", data)
-        edit, fields = self._in_place(id_, changes)
+        edit, fields = self._page_edit(id_, changes)
         if edit is not None:
-            data = self._recorded(id_, block, *in_place.parted(changes, fields))
+            data = self._recorded(id_, block, *in_place.split_changes(changes, fields))
         after = "" if data.keys() <= _NAMED and edit is not None else write_block("entity", data, before=block)
         of_record = in_place.Edit(
-            self._file.name, before, before if block is not None and data == _stated_in(block) else after
+            self._file.name, before, before if block is not None and data == _block_fields(block) else after
         )
         return of_record if edit is None else replace(edit, also=of_record if of_record.diff else None)
 
@@ -319,17 +319,17 @@ class AuthoredCodex(Listed[Entity]):
         """The record with `changes`, without what a page has taken, and with what pages say of what it changes."""
         import armarius.codex.authored.in_place as in_place  # for edits alone
 
-        record = {} if block is None or block.data is None else _stated(block.data)
+        record = {} if block is None or block.data is None else _record_fields(block.data)
         entity = _by_id(self.list(), id_)
         over = dict(record.get("over", {}))
-        for name, key, value in in_place.flat({name: value for name, value in changes.items() if name != "aliases"}):
+        for name, key, value in in_place.flatten({name: value for name, value in changes.items() if name != "aliases"}):
             field = key or name
             now = "" if entity is None else entity.attributes.get(key, "") if key else str(getattr(entity, name))
             if now != str((record.get("attributes", {}) if key else record).get(field, "")):
                 over[field] = now  # not the record's own value
             if value is None or not now or entity is None or not self._has_pages(entity):
                 over.pop(field, None)
-        for name, key, _ in in_place.flat(fields):
+        for name, key, _ in in_place.flatten(fields):
             over.pop(key or name, None)
             if key:
                 record["attributes"] = {
@@ -339,7 +339,7 @@ class AuthoredCodex(Listed[Entity]):
                 record.pop(name, None)
                 record = {label: text for label, text in record.items() if label != "without" or name != "aliases"}
         name = record.get("name") or self.get(id_).name
-        stated = _changed(record, self._over_files(id_, record, changes))
+        stated = _merge_changes(record, self._alias_changes(id_, record, changes))
         return _entity_data({"name": name, **stated, "id": id_, "over": over})
 
     def _has_pages(self, entity: Entity) -> bool:
@@ -353,7 +353,7 @@ class AuthoredCodex(Listed[Entity]):
         """Write into the record what the page did not take of `changes`, and take out of it what the page says now."""
         import armarius.codex.authored.in_place as in_place  # for edits alone
 
-        data = self._recorded(id_, block, *in_place.parted(changes, fields))
+        data = self._recorded(id_, block, *in_place.split_changes(changes, fields))
         if block is not None and data.keys() <= _NAMED and id_ == slug(data["name"]):
             self._file.remove("entity", id_)
         elif not data.keys() <= _NAMED:
@@ -362,10 +362,10 @@ class AuthoredCodex(Listed[Entity]):
     def _write(self, id_: str, block: Block | None, data: dict[str, Any]) -> None:
         if block is None or block.data is None:
             self._file.add("entity", data)
-        elif data != _stated_in(block):
+        elif data != _block_fields(block):
             self._file.replace("entity", data)
 
-    def _over_files(self, id_: str, record: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _alias_changes(self, id_: str, record: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
         """`changes` of a record; of aliases also those that files give and that are to go, as `without`."""
         wanted, entity = changes.get("aliases"), _by_id(self.list(), id_)
         if (
@@ -381,15 +381,15 @@ class AuthoredCodex(Listed[Entity]):
         """Write the id into authored relations that name the entity as `changes` of its names no longer let them."""
         if changes.keys().isdisjoint(("name", "aliases")):
             return
-        kept, who = {id_, *map(fold, (data["name"], *data.get("aliases", ())))}, self._who()
-        for block in self._touching(id_):
+        kept, who = {id_, *map(fold, (data["name"], *data.get("aliases", ())))}, self._all_names()
+        for block in self._relation_blocks(id_):
             record = block.data or {}
             ends = {key: str(record[key]) for key in ("source", "target")}
             gone = [key for key, end in ends.items() if not {end, fold(end)} & kept and who.find(end) == id_]
             if gone:
                 self._file.replace("relation", {**record, **dict.fromkeys(gone, id_)})
 
-    def _in_place(self, id_: str, changes: Mapping[str, Any]) -> "tuple[Edit | None, dict[str, Any]]":
+    def _page_edit(self, id_: str, changes: Mapping[str, Any]) -> "tuple[Edit | None, dict[str, Any]]":
         import armarius.codex.authored.in_place as in_place  # for edits alone
 
         entity = None if self._pages is None else _by_id(self.list(), id_)
@@ -404,7 +404,7 @@ class AuthoredCodex(Listed[Entity]):
         if not force and "type" in changes:
             _refuse_type(data)
         if not force and not changes.keys().isdisjoint(("name", "aliases")):
-            refuse_duplicate_names(self._who(), data["id"], data["name"], data.get("aliases", ()))
+            refuse_duplicate_names(self._all_names(), data["id"], data["name"], data.get("aliases", ()))
 
     def delete(self, id_: str, /, *, relations: bool = False) -> Deleted:
         """Remove the record of an entity, or without a record its section of the one Markdown page that describes it.
@@ -439,7 +439,7 @@ class AuthoredCodex(Listed[Entity]):
         if self._whole is not None and not left:
             self._refuse_dangling(id_, relations=relations)
         with self._step():
-            for block in self._touching(id_) if relations else ():
+            for block in self._relation_blocks(id_) if relations else ():
                 self._file.remove("relation", block.id)
             if edit is not None and self._pages is not None:
                 in_place.write_in_place(self._pages, edit, self.get(id_), None)
@@ -447,12 +447,12 @@ class AuthoredCodex(Listed[Entity]):
                 self._file.remove("entity", id_)
         return replace(done, left=left)
 
-    def _touching(self, id_: str) -> tuple[Block, ...]:
+    def _relation_blocks(self, id_: str) -> tuple[Block, ...]:
         """The authored relations that begin or end at an entity, matched by any of its names."""
         blocks = [block for block in self._file.records() if block.table == "relation"]
         if not blocks:
             return ()
-        names = self._who()
+        names = self._all_names()
         return tuple(
             block
             for block in blocks
@@ -468,7 +468,7 @@ class AuthoredCodex(Listed[Entity]):
         ):
             return  # they name that one then
         own = set() if entity is None else {(origin.path, origin.section) for origin in entity.origins}
-        authored = [] if relations else [block.data or {} for block in self._touching(id_)]
+        authored = [] if relations else [block.data or {} for block in self._relation_blocks(id_)]
         needed = [f"{record.get('source')} -{record.get('type')}-> {record.get('target')}" for record in authored]
         how = "unrelate them, or delete it with `relations`"
         for edge in self.relations():
@@ -482,7 +482,7 @@ class AuthoredCodex(Listed[Entity]):
                 how = f"delete them in {path} first"
         if needed:
             named = f"{', '.join(needed[:3])}{', …' if len(needed) > 3 else ''}"
-            what = f"{counted(len(needed), 'relation')}, which would lead nowhere: {named}"
+            what = f"{count_noun(len(needed), 'relation')}, which would lead nowhere: {named}"
             raise CodexError(f"entity {id_!r} has {what}; {how}")
 
     def relate(
@@ -505,7 +505,7 @@ class AuthoredCodex(Listed[Entity]):
         """
         for field, value in (("source", source), ("target", target), ("type", type)):
             _refuse("relation", {"id": "new", "source": "new", "target": "new", "type": "new", field: value})
-        who = self._who()
+        who = self._all_names()
         for field, end in (("source", source), ("target", target)):
             if who.one(end) is None and self._whole is not None:
                 raise CodexError(f"relation.{field}: no entity is called {shown(end)}")
@@ -515,7 +515,7 @@ class AuthoredCodex(Listed[Entity]):
 
     def put_relation(self, relation: Relation) -> None:
         """As `relate`, between ids that exist; both ends may be one entity, as a `GraphStore` allows."""
-        self._relate(self._who(), relation.source, relation.target, relation.type, relation.since, relation.until)
+        self._relate(self._all_names(), relation.source, relation.target, relation.type, relation.since, relation.until)
 
     def _relate(
         self, who: NameIndex, source: str, target: str, type_: str, since: int | None, until: int | None
@@ -547,7 +547,7 @@ class AuthoredCodex(Listed[Entity]):
 
     def unrelate(self, source: str, target: str, type: str) -> Deleted:  # noqa: A002
         """Remove an authored relation, its ends by id, name or alias; UnknownId, which is a KeyError, for none."""
-        if written := self._relation(self._who(), source, target, type):
+        if written := self._relation(self._all_names(), source, target, type):
             self._file.remove("relation", written.id)
             return Deleted(written.id, "record", self._file.name)
         ends = (source, target, type)
@@ -570,7 +570,7 @@ class AuthoredCodex(Listed[Entity]):
         """Current errors of the file."""
         return self._file.problems()
 
-    def _unknown(self, id_: str) -> UnknownId:
+    def _unknown_entity(self, id_: str) -> UnknownId:
         close = near(id_, [called for entity in self.list() for called in (entity.name, *entity.aliases, entity.id)])
         return UnknownId(f"no entity has the id or name {shown(id_)}{suggestion(close)}", close)
 
@@ -615,7 +615,7 @@ def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
 _DEEPEST = 8  # levels of lists and mappings in a value: no field has more than two
 
 
-def _plain(value: Any, field: str = "") -> Any:  # noqa: ANN401 - of any field
+def _normalize_value(value: Any, field: str = "") -> Any:  # noqa: ANN401 - of any field
     """A value with line feeds alone at the ends of its lines.
 
     Raises:
@@ -631,10 +631,10 @@ def _plain(value: Any, field: str = "") -> Any:  # noqa: ANN401 - of any field
         return value
     if isinstance(value, Mapping):
         dot = f"{field}." if field else ""
-        return {_plain(key, field): _plain(item, f"{dot}{key}") for key, item in value.items()}
+        return {_normalize_value(key, field): _normalize_value(item, f"{dot}{key}") for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item, f"{field}[{number}]") for number, item in enumerate(value)]
-    return replace(value, text=_plain(value.text, f"{field}.text")) if isinstance(value, Fact) else value
+        return [_normalize_value(item, f"{field}[{number}]") for number, item in enumerate(value)]
+    return replace(value, text=_normalize_value(value.text, f"{field}.text")) if isinstance(value, Fact) else value
 
 
 BY_FORCE = "; with `force` it is one of its own"
@@ -655,7 +655,7 @@ def _name(value: object) -> str:
     raise CodexError(f"entity: name: expected a text, got {shown(value)}")
 
 
-def _stated(data: dict[str, Any]) -> dict[str, Any]:
+def _record_fields(data: dict[str, Any]) -> dict[str, Any]:
     """A record as read; unknown keys move to the attributes, as in `EntryReader`."""
     values = {"level" if key == "aiContextLevel" else key: value for key, value in data.items()}
     extra = {key: str(value) for key, value in values.items() if key not in _FIELDS}
@@ -663,15 +663,15 @@ def _stated(data: dict[str, Any]) -> dict[str, Any]:
     return {**fields, "attributes": {**extra, **fields.get("attributes", {})}} if extra else fields
 
 
-def _changed(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_changes(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """A record with fields changed; of the attributes only those that are given, "" over what a file says."""
-    stated, labels = _stated(data), changes.get("attributes")
+    stated, labels = _record_fields(data), changes.get("attributes")
     attributes = {**stated.get("attributes", {}), **labels} if isinstance(labels, Mapping) else labels
     return {**stated, **changes, **({"attributes": attributes} if "attributes" in changes else {})}
 
 
-def _stated_in(block: Block) -> dict[str, Any]:
-    return _entity_data(_stated(block.data or {}))
+def _block_fields(block: Block) -> dict[str, Any]:
+    return _entity_data(_record_fields(block.data or {}))
 
 
 def _wire(data: dict[str, Any]) -> dict[str, Any]:
@@ -679,7 +679,7 @@ def _wire(data: dict[str, Any]) -> dict[str, Any]:
     return {"aiContextLevel" if key == "level" else key: value for key, value in data.items()}
 
 
-def _wrong(table: str, data: dict[str, Any]) -> str:
+def _record_error(table: str, data: dict[str, Any]) -> str:
     """The first error of a record, or ""."""
     result = CodexFile()
     reader = EntryReader("", result)
@@ -691,16 +691,16 @@ def _wrong(table: str, data: dict[str, Any]) -> str:
 
 
 def _check(block: Block) -> str:
-    return _wrong(block.table, block.data or {})
+    return _record_error(block.table, block.data or {})
 
 
 def _refuse(table: str, data: dict[str, Any], *, checked: bool = True) -> None:
     """Refuse an invalid record; `checked` also validates its chapters, which is skipped for unchanged ones."""
-    if what := _wrong(table, data) or (_backwards(table, data) if checked else ""):
+    if what := _record_error(table, data) or (_reversed_span(table, data) if checked else ""):
         raise CodexError(f"{table} {shown(data.get('id') or data.get('name', ''))}: {what}")
 
 
-def _backwards(table: str, data: dict[str, Any]) -> str:
+def _reversed_span(table: str, data: dict[str, Any]) -> str:
     """The first span that ends before it begins, or "". Each chapter number is valid by itself."""
     facts = [(f"facts[{number}].", fact) for number, fact in enumerate(data.get("facts", ())) if isinstance(fact, dict)]
     for where, item in facts if table == "entity" else [("", data)]:

@@ -14,8 +14,8 @@ from armarius.codex.authored.protocol import Authored, Block, BookName
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.model import Constraint, Deleted, Memory, PassageSummary, Pin, Summary
 from armarius.errors import ArmariusError, CodexError, UnknownId
-from armarius.headings.display import counted
-from armarius.validation import LONGEST_NAME, MOST, expected, has_surrogate, near, shown, suggestion
+from armarius.headings.display import count_noun
+from armarius.validation import LONGEST_NAME, MOST, has_surrogate, near, option_error, shown, suggestion
 
 MemoryKind = Literal["semantic", "episodic", "procedural"]
 ConstraintOrigin = Literal["user", "kg"]
@@ -57,7 +57,7 @@ class Listed(Generic[One]):
 
     def __repr__(self) -> str:
         try:
-            return f"<{counted(len(self), *self._noun)}>"
+            return f"<{count_noun(len(self), *self._noun)}>"
         except (ArmariusError, OSError) as error:
             return f"<{self._noun[1]}: {type(error).__name__}>"
 
@@ -81,7 +81,7 @@ class Collection(Listed[Item]):
         for item in self.list():
             if item.id == id_:
                 return item
-        raise self._unknown(id_)
+        raise self._unknown_record(id_)
 
     def update(self, id_: str, /, **changes: Any) -> Item:  # noqa: ANN401 - checked by field
         """Change fields of a record, all but its id.
@@ -111,28 +111,28 @@ class Collection(Listed[Item]):
         return self._file.stamp()
 
     def _create(self, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> Item:
-        self._see(data | {"id": data["id"] or "new"})
-        data["id"] = data["id"] or self._fresh(data["text"])
+        self._check_record(data | {"id": data["id"] or "new"})
+        data["id"] = data["id"] or self._new_id(data["text"])
         id_ = self._file.add(self._table, data, alike=alike)
         return self._kind(**data) if id_ == data["id"] else self.get(id_)
 
     def _write(self, data: dict[str, Any], write: Callable[[str, dict[str, Any]], object]) -> Item:
-        self._see(data)
+        self._check_record(data)
         write(self._table, data)
         return self._kind(**data)
 
-    def _see(self, data: dict[str, Any]) -> None:
+    def _check_record(self, data: dict[str, Any]) -> None:
         names = [field.name for field in fields(self._kind)]
         unknown = sorted(data.keys() - set(names))
         what = f"{unknown[0]}: no such field{suggestion(near(unknown[0], names))}" if unknown else self._wrong(data)
         if what:
             raise CodexError(f"{self._table} {shown(data['id'])}: {what}")
 
-    def _unknown(self, id_: str) -> UnknownId:
+    def _unknown_record(self, id_: str) -> UnknownId:
         close = near(id_, (item.id for item in self.list()))
         return UnknownId(f"no {self._table} has the id {shown(id_)}{suggestion(close)}", close)
 
-    def _fresh(self, text: str) -> str:
+    def _new_id(self, text: str) -> str:
         """An id from the text, so that two people adding records do not collide in a merge."""
         ids = {item.id for item in self.list()}
         digest = hashlib.blake2b(str(text).encode("utf-8", "replace"), digest_size=16).hexdigest()
@@ -141,7 +141,7 @@ class Collection(Listed[Item]):
                 return id_
         return f"{self._table[0]}-{digest}-{len(ids)}"
 
-    def _unused(self, id_: str) -> str:
+    def _unused_id(self, id_: str) -> str:
         """The id, or another one where a record has it whose document was moved."""
         ids = {item.id for item in self.list()}
         return next(free for free in chain([id_], map(f"{id_}-{{}}".format, count(1))) if free not in ids)
@@ -164,7 +164,7 @@ class Memories(Collection[Memory]):
     """
 
     def __init__(self, authored: Authored | Path) -> None:
-        super().__init__(authored, "memories", "memory", Memory, _wrong_memory)
+        super().__init__(authored, "memories", "memory", Memory, _memory_error)
 
     def create(self, text: str, *, kind: MemoryKind = "semantic", confidence: float = 1.0, id: str = "") -> Memory:  # noqa: A002
         """Add a memory.
@@ -194,7 +194,7 @@ class Constraints(Collection[Constraint]):
     """
 
     def __init__(self, authored: Authored | Path) -> None:
-        super().__init__(authored, "constraints", "constraint", Constraint, _wrong_constraint)
+        super().__init__(authored, "constraints", "constraint", Constraint, _constraint_error)
 
     def create(self, text: str, *, source: ConstraintOrigin = "user", priority: int = 0, id: str = "") -> Constraint:  # noqa: A002
         """Add a constraint, or return the existing one with the same text.
@@ -220,7 +220,7 @@ class Constraints(Collection[Constraint]):
         return self.list()
 
 
-def _wrong_texts(data: dict[str, Any], keys: Sequence[str], *, may_be_blank: str = "", longest: float = inf) -> str:
+def _text_error(data: dict[str, Any], keys: Sequence[str], *, may_be_blank: str = "", longest: float = inf) -> str:
     """The first of these fields that is no text, blank, too long or no Unicode, or ""."""
     for key in keys:
         value = data[key]
@@ -233,24 +233,24 @@ def _wrong_texts(data: dict[str, Any], keys: Sequence[str], *, may_be_blank: str
     return ""
 
 
-def _wrong_memory(data: dict[str, Any]) -> str:
+def _memory_error(data: dict[str, Any]) -> str:
     kinds = get_args(MemoryKind)
     confidence = data["confidence"]
-    if wrong := _wrong_texts(data, ("id", "text"), longest=LONGEST_RECORD):
+    if wrong := _text_error(data, ("id", "text"), longest=LONGEST_RECORD):
         return wrong
     if data["kind"] not in kinds:
-        return f"kind: {expected(kinds, data['kind'])}"
+        return f"kind: {option_error(kinds, data['kind'])}"
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
         return f"confidence: expected a number from 0 to 1, got {shown(confidence)}"
     return ""
 
 
-def _wrong_constraint(data: dict[str, Any]) -> str:
+def _constraint_error(data: dict[str, Any]) -> str:
     origins = get_args(ConstraintOrigin)
-    if wrong := _wrong_texts(data, ("id", "text"), longest=LONGEST_RECORD):
+    if wrong := _text_error(data, ("id", "text"), longest=LONGEST_RECORD):
         return wrong
     if data["source"] not in origins:
-        return f"source: {expected(origins, data['source'])}"
+        return f"source: {option_error(origins, data['source'])}"
     if type(data["priority"]) is not int or not 0 <= data["priority"] <= MOST:
         return f"priority: expected a whole number from 0 to {MOST}, got {shown(data['priority'])}"
     return ""
@@ -266,7 +266,7 @@ class Pins(Collection[Pin]):
     _same: Callable[[str, Sequence[str]], str | None] | None = None  # without, targets are compared as text
 
     def __init__(self, authored: Authored | Path) -> None:
-        super().__init__(authored, "pins", "pin", Pin, _wrong_pin)
+        super().__init__(authored, "pins", "pin", Pin, _pin_error)
 
     def with_targets(self, same: Callable[[str, Sequence[str]], str | None]) -> Self:
         """The same pins, with targets that are looked up.
@@ -293,23 +293,23 @@ class Pins(Collection[Pin]):
                 have that name (lists their ids).
             StoreFull: The file cannot be written; nothing has changed.
         """
-        self._see({"id": "new", "target": target, "mute": mute, "document": document})
+        self._check_record({"id": "new", "target": target, "mute": mute, "document": document})
         if (pin := self._find(target, document)) is not None:
             return pin if pin.mute == mute else self.update(pin.id, mute=mute)
-        id_ = self._unused(_id("p", f"{target}\n{document}"))
+        id_ = self._unused_id(_id("p", f"{target}\n{document}"))
         return self._write({"id": id_, "target": target, "mute": mute, "document": document}, self._file.add)
 
     create = add
 
     def get(self, id_: str, /) -> Pin:
         """One, by id or target; UnknownId (a KeyError) lists similar targets when nothing has that name."""
-        return next((pin for pin in self.list() if pin.id == id_), None) or self._known(id_, "")
+        return next((pin for pin in self.list() if pin.id == id_), None) or self._existing_pin(id_, "")
 
     def remove(self, target: str, *, document: str = "") -> Deleted:
         """Remove the pin or mute of a target, by any of its names; UnknownId (a KeyError) for an unknown one."""
-        return self.delete(self._known(target, document).id)
+        return self.delete(self._existing_pin(target, document).id)
 
-    def _known(self, target: str, document: str) -> Pin:
+    def _existing_pin(self, target: str, document: str) -> Pin:
         with suppress(UnknownId):
             if (pin := self._find(target, document)) is not None:
                 return pin
@@ -342,8 +342,8 @@ def _id(prefix: str, named: str) -> str:
     return f"{prefix}-{hashlib.blake2b(named.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
 
 
-def _wrong_pin(data: dict[str, Any]) -> str:
-    if wrong := _wrong_texts(data, ("id", "target", "document"), may_be_blank="document", longest=LONGEST_NAME):
+def _pin_error(data: dict[str, Any]) -> str:
+    if wrong := _text_error(data, ("id", "target", "document"), may_be_blank="document", longest=LONGEST_NAME):
         return wrong
     if not isinstance(data["mute"], bool):
         return f"mute: expected true or false, got {shown(data['mute'])}"
@@ -373,7 +373,7 @@ class Summaries(Collection[Summary]):
         data = {"document": document, "text": text, "content_hash": content_hash, "passages": parts}
         if summary is not None:
             return self.update(summary.id, **data)
-        return self._write({"id": self._unused(_id("s", document)), **data}, self._file.add)
+        return self._write({"id": self._unused_id(_id("s", document)), **data}, self._file.add)
 
     def follow(self, moved: Mapping[str, str]) -> None:
         """Change former paths of documents to the present ones, in the place of what was said of another text there."""
@@ -391,7 +391,7 @@ class Summaries(Collection[Summary]):
 
 
 def _wrong_summary(data: dict[str, Any]) -> str:
-    if wrong := _wrong_texts(data, ("id", "document", "text", "content_hash"), may_be_blank="content_hash"):
+    if wrong := _text_error(data, ("id", "document", "text", "content_hash"), may_be_blank="content_hash"):
         return wrong
     passages = data.get("passages") or ()
     if not isinstance(passages, list | tuple):

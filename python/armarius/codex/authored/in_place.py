@@ -116,7 +116,7 @@ def edit_in_place(pages: Pages, entity: Entity, changes: Mapping[str, Any]) -> t
     alone = all(path.endswith(SUFFIXES) for path in paths)
     for path in dict.fromkeys(item for item in paths if item.endswith(SUFFIXES)):
         if (read := pages.read(path)) is not None:
-            after, fields = _Page(*read, entity).edited(changes, add=alone)
+            after, fields = _Page(*read, entity).edit_text(changes, add=alone)
             if fields:
                 return Edit(path, read[0], after), fields
     return None, {}
@@ -128,7 +128,7 @@ def removal_in_place(pages: Pages, entity: Entity) -> Edit | None:
     path = paths.pop() if len(paths) == 1 else ""
     if not path.endswith(SUFFIXES) or (read := pages.read(path)) is None:
         return None
-    after = _Page(*read, entity).removed()
+    after = _Page(*read, entity).cut_section()
     return None if after is None else Edit(path, read[0], after)
 
 
@@ -144,7 +144,7 @@ def write_in_place(
 
     def change(text: str, parse: Parse) -> str:
         page = _Page(text, parse, entity)
-        after, fields = (page.removed(), None) if changes is None else page.edited(changes, add=True)
+        after, fields = (page.cut_section(), None) if changes is None else page.edit_text(changes, add=True)
         if after is None or fields != changes or (expect and expect != digest_of(text)):
             raise changed_meanwhile(edit.path)
         return after
@@ -209,19 +209,19 @@ class _Page:
         here = next((node for node in _walk(self.root) if (node.line, node.heading) == place), None)
         return None if here is None or (here.level == 0 and not draft.whole) else here
 
-    def edited(self, changes: Mapping[str, Any], *, add: bool) -> tuple[str, dict[str, Any]]:
+    def edit_text(self, changes: Mapping[str, Any], *, add: bool) -> tuple[str, dict[str, Any]]:
         """The text that says as many of `changes` as it can, and those; with `add` also what it did not say."""
         text, fields, here = self.text, dict[str, Any](), self._section()
         if here is None:
             return text, fields
         wanted = draft = self.drafts[self.at]
-        for name, key, value in flat(changes):
-            if not add and not _states(draft, name, key):
+        for name, key, value in flatten(changes):
+            if not add and not _states_field(draft, name, key):
                 continue
-            says = _with(wanted, name, key, value)
-            section = _Section(text, self._found(text, here), draft, name, key)
+            says = _change_draft(wanted, name, key, value)
+            section = _Section(text, self._changed_section(text, here), draft, name, key)
             for candidate in chain([text], section.candidates(value)):
-                if self._says(candidate, says):
+                if self._states_draft(candidate, says):
                     text, wanted = candidate, says
                     if name == "attributes":
                         fields[name] = {**fields.get(name, {}), key: value}
@@ -230,13 +230,13 @@ class _Page:
                     break
         return text, fields
 
-    def removed(self) -> str | None:
+    def cut_section(self) -> str | None:
         """The text without the section; None where it is the whole page, or others would be read otherwise."""
         here = self._section()
         if here is None or self.drafts[self.at].whole:
             return None
-        after = self._without(here, list(_walk(self.root)))
-        return after if self._says(after, None) else None
+        after = self._remove_section(here, list(_walk(self.root)))
+        return after if self._states_draft(after, None) else None
 
     def with_section(self, name: str, type_: str) -> str:
         """The text with a section that declares somebody new, "" if it would be read otherwise."""
@@ -260,10 +260,10 @@ class _Page:
         mine = [
             draft for draft in drafts if draft.name == name and draft.type == type_ and draft.standing == "declared"
         ]
-        others = [_said(draft) for draft in drafts if draft not in mine]
-        return after if len(mine) == 1 and others == [_said(draft) for draft in self.drafts] else ""
+        others = [_draft_key(draft) for draft in drafts if draft not in mine]
+        return after if len(mine) == 1 and others == [_draft_key(draft) for draft in self.drafts] else ""
 
-    def _found(self, text: str, here: ProfileSection) -> ProfileSection:
+    def _changed_section(self, text: str, here: ProfileSection) -> ProfileSection:
         """The section in a text that was changed below its heading."""
         return next(
             node
@@ -271,7 +271,7 @@ class _Page:
             if (node.line, node.level) == (here.line, here.level)
         )
 
-    def _without(self, here: ProfileSection, sections: list[ProfileSection]) -> str:
+    def _remove_section(self, here: ProfileSection, sections: list[ProfileSection]) -> str:
         lines = _lines(self.text)
         before, after = lines[: here.line - 1], lines[self._end(here, sections) - 1 :]
         while not after and before and not before[-1].strip():
@@ -283,18 +283,18 @@ class _Page:
         behind = (node.line for node in sections if node.line > here.line and node.level <= here.level)
         return next(behind, len(_lines(self.text)) + 1)
 
-    def _says(self, text: str, wanted: Draft | None) -> bool:
+    def _states_draft(self, text: str, wanted: Draft | None) -> bool:
         """Whether a text says `wanted` of the entity (None: nothing), and of all others what the page said."""
         drafts = self.parse(text).drafts
-        rest = [_said(draft) for n, draft in enumerate(self.drafts) if n != self.at]
+        rest = [_draft_key(draft) for n, draft in enumerate(self.drafts) if n != self.at]
         if wanted is None:
-            return [_said(draft) for draft in drafts] == rest
+            return [_draft_key(draft) for draft in drafts] == rest
         if len(drafts) != len(self.drafts):
             return False
         mine = drafts.pop(self.at)
         if mine.standing == "declared":  # a field declares who was only listed
             wanted = replace(wanted, standing="declared")
-        return _said(mine) == _said(wanted) and [_said(draft) for draft in drafts] == rest
+        return _draft_key(mine) == _draft_key(wanted) and [_draft_key(draft) for draft in drafts] == rest
 
 
 class _Section:
@@ -314,19 +314,19 @@ class _Section:
 
     def candidates(self, value: Any) -> Iterator[str]:  # noqa: ANN401 - of any field
         """Texts with the value, the most likely first."""
-        text = self._said(value)
+        text = self._field_text(value)
         if self.name == "description":
             prose = "\n".join(self.here.prose)
             if self.field is not None:
-                yield self._replaced(self.field, text.removesuffix(prose).rstrip("\n"))
+                yield self._replace_field(self.field, text.removesuffix(prose).rstrip("\n"))
             elif self.here.prose:
-                yield self._reworded(text)
+                yield self._replace_prose(text)
         if self.field is not None:
-            yield self._replaced(self.field, text)
+            yield self._replace_field(self.field, text)
         elif text:
-            yield self._added(text)
+            yield self._add_line(text)
 
-    def _said(self, value: Any) -> str:  # noqa: ANN401
+    def _field_text(self, value: Any) -> str:  # noqa: ANN401
         if self.name == "level":
             return _LEVELS[self.language].get(level_of(value or "") or "", "")
         if self.name == "aliases":
@@ -335,39 +335,39 @@ class _Section:
             return ("、" if self.language == "zh" else ", ").join(names)
         return str(value or "").strip()
 
-    def _replaced(self, item: Field, text: str) -> str:
+    def _replace_field(self, item: Field, text: str) -> str:
         at = item.line - 1
         line = self.lines[at]
         if not text:
-            return self._joined([*self.lines[:at], *self.lines[self._end(item) :]])
+            return self._join_lines([*self.lines[:at], *self.lines[self._end(item) :]])
         start = line.index(item.key, _LINE.match(line).end()) + len(item.key) if item.key in line else 0  # type: ignore[union-attr]
         colon = _COLON.match(line, start)
         tail = _TAIL.search(line)
         if not start or colon is None or tail is None:
             return ""
         space = " " if colon[0].endswith(":") else ""
-        return self._with(at, f"{line[: colon.end()]}{space}{text}{line[max(tail.start(), colon.end()) :]}")
+        return self._set_line(at, f"{line[: colon.end()]}{space}{text}{line[max(tail.start(), colon.end()) :]}")
 
-    def _added(self, text: str) -> str:
+    def _add_line(self, text: str) -> str:
         last, end = max(self.here.fields, key=lambda field: field.line, default=None), self.end
         if last is None:
             made = f"- {self.label}{'：' if self.language == 'zh' else ': '}{text}"
-            return self._with(self.here.line - 1, *self.lines[self.here.line - 1 : self.here.line], end, made + end)
+            return self._set_line(self.here.line - 1, *self.lines[self.here.line - 1 : self.here.line], end, made + end)
         line = self.lines[last.line - 1]
         colon = next((sign for sign in ("：", ":") if sign in line), ":")
         bold = "**" if "**" in line else ""
         mark = re.match(r"[ \t　>]*(?:(?:[-+•◦·]|\*(?!\*))[ \t　]*)?", line)
         made = f"{mark[0] if mark else ''}{bold}{self.label}{bold}{colon}{'' if colon == '：' else ' '}{text}{end}"
         at = self._end(last) - 1
-        return self._with(at, self.lines[at], made)
+        return self._set_line(at, self.lines[at], made)
 
-    def _reworded(self, text: str) -> str:
+    def _replace_prose(self, text: str) -> str:
         """The paragraphs of prose replaced; they stand together, or parsing again tells."""
         first, last = self.here.prose_lines[0] - 1, self.here.prose_lines[-1] - 1
         while last + 1 < len(self.lines) and not _PARAGRAPH_END.match(self.lines[last + 1]):
             last += 1
         made = [part for line in text.split("\n") for part in (line + self.end, self.end)][:-1]
-        return self._joined([*self.lines[:first], *made, *self.lines[last + 1 :]])
+        return self._join_lines([*self.lines[:first], *made, *self.lines[last + 1 :]])
 
     def _end(self, item: Field) -> int:
         """The index of the line behind an item: those that are indented deeper are of it."""
@@ -376,11 +376,11 @@ class _Section:
             at += 1
         return at
 
-    def _with(self, at: int, *lines: str) -> str:
+    def _set_line(self, at: int, *lines: str) -> str:
         made = [line.replace("\n", f"{self.end}\n") for line in lines]
-        return self._joined([*self.lines[:at], *made, *self.lines[at + 1 :]])
+        return self._join_lines([*self.lines[:at], *made, *self.lines[at + 1 :]])
 
-    def _joined(self, lines: list[str]) -> str:
+    def _join_lines(self, lines: list[str]) -> str:
         return _text([*lines[:-1], lines[-1].rstrip("\r")] if self.unended else lines)
 
 
@@ -388,7 +388,7 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" \t　"))
 
 
-def flat(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+def flatten(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Each field that a page can say, each attribute by its key."""
     for name, value in changes.items():
         if name == "attributes":
@@ -397,7 +397,7 @@ def flat(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
             yield name, "", value
 
 
-def parted(changes: Mapping[str, Any], fields: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
+def split_changes(changes: Mapping[str, Any], fields: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """`changes` without those that a page has taken, and those."""
     rest = {name: value for name, value in changes.items() if name not in fields or name == "attributes"}
     if "attributes" in fields:
@@ -409,10 +409,10 @@ def parted(changes: Mapping[str, Any], fields: Mapping[str, Any]) -> tuple[dict[
     return rest, fields
 
 
-def lacking(entity: Entity, fields: Mapping[str, Any]) -> dict[str, Any]:
+def missing_fields(entity: Entity, fields: Mapping[str, Any]) -> dict[str, Any]:
     """What a page says now and the entity does not, since another file comes before the page."""
     rest: dict[str, Any] = {}
-    for name, key, value in flat(fields):
+    for name, key, value in flatten(fields):
         now = entity.attributes.get(key, "") if key else getattr(entity, name)
         if name == "aliases":
             same = set(now) == {alias for alias in value or () if alias != entity.name}
@@ -429,11 +429,11 @@ def lacking(entity: Entity, fields: Mapping[str, Any]) -> dict[str, Any]:
     return rest
 
 
-def _states(draft: Draft, name: str, key: str) -> bool:
+def _states_field(draft: Draft, name: str, key: str) -> bool:
     return any(fold(label) == fold(key) for label in draft.attributes) if key else bool(getattr(draft, name))
 
 
-def _with(draft: Draft, name: str, key: str, value: Any) -> Draft:  # noqa: ANN401 - of any field
+def _change_draft(draft: Draft, name: str, key: str, value: Any) -> Draft:  # noqa: ANN401 - of any field
     """The draft as it is to be read afterwards."""
     if name == "attributes":
         others = {label: text for label, text in draft.attributes.items() if fold(label) != fold(key)}
@@ -447,7 +447,7 @@ def _with(draft: Draft, name: str, key: str, value: Any) -> Draft:  # noqa: ANN4
     return replace(draft, level=level_of(value or ""))
 
 
-def _said(draft: Draft) -> tuple[Any, ...]:
+def _draft_key(draft: Draft) -> tuple[Any, ...]:
     """What a draft says, without the lines that it stands in."""
     return (
         draft.name, draft.id, draft.type, sorted(draft.aliases), draft.description, draft.attributes, draft.level,

@@ -68,7 +68,7 @@ def _head(text: str) -> Block:
     try:
         keys = list(parse_toml(text))
     except tomllib.TOMLDecodeError as error:
-        return Block(text, problem=_located(error, 0, text))
+        return Block(text, problem=_locate_error(error, 0, text))
     return Block(text, problem=f"line 1: {keys[0]!r} stands outside any [[…]] record" if keys else "")
 
 
@@ -76,7 +76,7 @@ def _block(text: str, line: int, above: int, table: str) -> Block:
     try:
         data = parse_toml(text)[table][0]
     except tomllib.TOMLDecodeError as error:
-        return Block(text, line, table, None, _located(error, line - 1 - above, text), _id_of(text))
+        return Block(text, line, table, None, _locate_error(error, line - 1 - above, text), _id_of(text))
     stated = data.get("id")
     return Block(text, line, table, data, "", stated if isinstance(stated, str) else _id_of(text))
 
@@ -90,7 +90,7 @@ def _id_of(text: str) -> str:
         return ""
 
 
-def _located(error: tomllib.TOMLDecodeError, before: int, text: str) -> str:
+def _locate_error(error: tomllib.TOMLDecodeError, before: int, text: str) -> str:
     message = str(error)
     at = _AT_LINE.search(message)
     line = before + (int(at[1]) if at else max(1, text.rstrip().count("\n") + 1))
@@ -165,13 +165,13 @@ def _string(text: str, *, lines: bool = True) -> str:
     parts = text.split("\n")
     plain = "\r" not in text and not any(part.lstrip().startswith(("#", "[[")) for part in parts)
     if lines and len(parts) > 1 and plain:
-        body = "\n".join(_escaped(part).replace('\\"', '"') for part in parts)
+        body = "\n".join(_escape_text(part).replace('\\"', '"') for part in parts)
         if '"""' not in body and not body.endswith('"'):
             return f'"""\n{body}"""'
-    return f'"{_escaped(text)}"'
+    return f'"{_escape_text(text)}"'
 
 
-def _escaped(text: str) -> str:
+def _escape_text(text: str) -> str:
     escaped = json.dumps(text, ensure_ascii=False)[1:-1]
     return "".join(f"\\u{ord(char):04x}" if char in "\x7f\x85\u2028\u2029" else char for char in escaped)
 

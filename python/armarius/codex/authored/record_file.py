@@ -83,14 +83,14 @@ class RecordText(ABC):
         def edit(blocks: list[Block]) -> str:
             for block in blocks if alike else ():
                 if alike and block.table == table and not self._problem(block) and alike(block):
-                    raise _Alike(block.id)
+                    raise _EqualRecord(block.id)
             if _find(blocks, table, data["id"]) is not None:
                 raise CodexError(f"{self.name}: there is a {table} with the id {data['id']!r} already")
-            return self._appended(blocks, [(table, data)])
+            return self._append_all(blocks, [(table, data)])
 
         try:
             self._edit(edit)
-        except _Alike as found:
+        except _EqualRecord as found:
             return found.id
         return str(data["id"])
 
@@ -107,7 +107,7 @@ class RecordText(ABC):
                 if (table, data["id"]) in keys:
                     raise CodexError(f"{self.name}: there is a {table} with the id {data['id']!r} already")
                 keys.add((table, data["id"]))
-            return self._appended(blocks, records, comment)
+            return self._append_all(blocks, records, comment)
 
         if records:
             self._edit(edit)
@@ -123,7 +123,7 @@ class RecordText(ABC):
             at = _find(blocks, table, data["id"])
             if at is None:
                 raise KeyError(data["id"])
-            new = self._written(table, data, before=blocks[at])
+            new = self._write_record(table, data, before=blocks[at])
             return "".join(new if index == at else block.text for index, block in enumerate(blocks))
 
         self._edit(edit)
@@ -143,15 +143,15 @@ class RecordText(ABC):
 
         self._edit(edit)
 
-    def _appended(self, blocks: list[Block], records: Sequence[tuple[str, dict[str, Any]]], comment: str = "") -> str:
+    def _append_all(self, blocks: list[Block], records: Sequence[tuple[str, dict[str, Any]]], comment: str = "") -> str:
         text = "".join(block.text for block in blocks)
         if not text:
             text = f"# Records of this project; edit freely. One [[{records[0][0]}]] each, `id` unique.\n"
         above = Block(f"# {' '.join(comment.split())}") if comment else None
-        written = (self._written(*record, before=above).rstrip("\n") for record in records)
+        written = (self._write_record(*record, before=above).rstrip("\n") for record in records)
         return "\n\n".join((text.rstrip("\n"), *written))
 
-    def _written(self, table: str, data: dict[str, Any], *, before: Block | None = None) -> str:
+    def _write_record(self, table: str, data: dict[str, Any], *, before: Block | None = None) -> str:
         try:
             return write_block(table, data, before=before)
         except ValueError as error:
@@ -197,9 +197,9 @@ class RecordText(ABC):
         return good, tuple(problems)
 
     def _problem(self, block: Block) -> str:
-        return block.problem or self._wrong(block)
+        return block.problem or self._block_error(block)
 
-    def _wrong(self, block: Block) -> str:
+    def _block_error(self, block: Block) -> str:
         if block.table not in self._tables:
             expected = " or ".join(f"[[{table}]]" for table in sorted(self._tables))
             return f"line {block.line}: [[{block.table}]]: expected {expected}"
@@ -238,7 +238,7 @@ class RecordFile(RecordText):
             make_folder(self._root)
             self._awaited = False
 
-        def changed(before: bytes) -> bytes:
+        def edit(before: bytes) -> bytes:
             data = change(text_of_records(self.name, before)).encode()
             if len(data) > _MAX_BYTES:  # above the limit for reading
                 raise CodexError(f"{self.name}: would have {len(data):,} bytes, at most {_MAX_BYTES:,} are read")
@@ -246,7 +246,7 @@ class RecordFile(RecordText):
 
         with folder_lock(self.path.parent, below=self._root):
             try:
-                rewrite_file(self.path, changed, limit=_MAX_BYTES, below=self._root)
+                rewrite_file(self.path, edit, limit=_MAX_BYTES, below=self._root)
             except OSError as error:
                 raise CodexError(f"{self.name}: not read: {error.strerror}") from None
 
@@ -282,7 +282,7 @@ def text_of_records(name: str, data: bytes) -> str:
         raise CodexError(f"{name}: line {line}: not UTF-8") from None
 
 
-class _Alike(Exception):
+class _EqualRecord(Exception):
     """An equal record exists."""
 
     def __init__(self, id_: str) -> None:

@@ -13,7 +13,7 @@ from armarius.codex.model import CONTEXT_LEVELS, ContextLevel, Fact, Origin, Rej
 from armarius.codex.profiles.fields import is_known, parse_field, role_of, words
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import FrontMatter, as_strings, group_of, is_generic, is_other, parse_front_matter
-from armarius.text.unicode import fold, joined
+from armarius.text.unicode import fold, join_parts
 
 # Bounded, as in fields.py; a table writes the bar as `\|`.
 _WIKI_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{0,300})(?:[#^]([^\[\]|\n]{0,300}))?(?:\|([^\[\]\n]{0,300}))?\]\]")
@@ -63,7 +63,7 @@ def links_of(text: str, name: str = "") -> Iterator[NoteLink]:
         if number <= end:
             pair = _PAIR.match(line)
             key = pair[1].strip("\"' ") if pair is not None else key
-            yield from _found(line, 0, "" if _is_aspect(key) else key, number)
+            yield from _links_of_line(line, 0, "" if _is_aspect(key) else key, number)
             continue
         if fence or (mark := _FENCE.match(line)) is not None:
             fence = "" if fence and line.lstrip().startswith(fence) else fence or mark[1]  # type: ignore[index]
@@ -73,10 +73,10 @@ def links_of(text: str, name: str = "") -> Iterator[NoteLink]:
             continue
         if "[[" in line:
             label, start = _label(line)
-            yield from _found(line, start, label or heading, number, other=heading)
+            yield from _links_of_line(line, start, label or heading, number, other=heading)
 
 
-def _found(line: str, start: int, label: str, number: int, other: str = "") -> Iterator[NoteLink]:
+def _links_of_line(line: str, start: int, label: str, number: int, other: str = "") -> Iterator[NoteLink]:
     """The links of one line; those before `start` belong to its label."""
     for link in _WIKI_LINK.finditer(line):
         inline = _INLINE.search(line, max(0, link.start() - _NEAR), link.start())
@@ -197,7 +197,7 @@ class Draft:
     def add_attribute(self, key: str, value: str) -> None:
         """Set an attribute; a second value of the same key is appended."""
         text = self.attributes.get(key)
-        self.attributes[key] = value if not text or text == value else joined((text, value), "；", key)
+        self.attributes[key] = value if not text or text == value else join_parts((text, value), "；", key)
 
     def add_aliases(self, names: list[str]) -> None:
         """Add new aliases in order, without the entity's own name."""

@@ -24,7 +24,7 @@ from armarius.codex.profiles.fields import (
     role_of,
     split_list,
     split_names,
-    unquoted,
+    strip_quotes,
     words,
     words_of,
 )
@@ -32,7 +32,7 @@ from armarius.documents.kinds import TYPE_OF_WORD, title_words
 from armarius.documents.titles import TitleGroup, group_of, is_chapter, is_generic, is_other, strip_numbering, type_of
 from armarius.documents.units import names
 from armarius.lexicon import word_file
-from armarius.text.unicode import HAN_EVERY, HAS_MARK, fold, joined
+from armarius.text.unicode import HAN_EVERY, HAS_MARK, fold, join_parts
 
 _BRACKETS = re.compile(r"(?<!\s)\s*(?:[（(]([^（(）)]{1,60})[)）]|\[[^\[\]]{1,60}\]$)")
 _AGED = re.compile(r"[,，]\s*([~≈約约]?\d{1,3}\b[^,，]{0,6})$")  # Soren, 10
@@ -201,15 +201,15 @@ def read_name(heading: str, origin: Origin) -> Draft:
     name, nicks = (plain, nicks) if nicks and is_name_shaped(plain.rpartition(":")[2].strip()) else (name, [])
     halves = _HALVES.match(name)
     if halves is not None:
-        name, other = halves["first"], unquoted(halves["second"].strip())
+        name, other = halves["first"], strip_quotes(halves["second"].strip())
         if is_name_shaped(other) and (_COUNTED.search(name) or not (is_han_name(name) and is_name_shaped(name))):
             name, other = other, name
     first, *others = [part for part in _SLASHED.split(name) if part] or [name]
-    draft = Draft(unquoted(first), origin, other=unquoted(other), lead=lead)
+    draft = Draft(strip_quotes(first), origin, other=strip_quotes(other), lead=lead)
     draft.add_aliases(nicks)
     for piece in others:
         if _is_other_name(draft.name, piece):
-            draft.add_aliases([unquoted(piece)])
+            draft.add_aliases([strip_quotes(piece)])
         else:
             roles.append(piece)
     for note in notes:
@@ -229,7 +229,7 @@ def read_name(heading: str, origin: Origin) -> Draft:
 
 def _is_other_name(name: str, piece: str) -> bool:
     """Whether what stands in brackets or behind a slash is another name, and no note about the first."""
-    piece = unquoted(piece.strip())
+    piece = strip_quotes(piece.strip())
     if _NO_ALIAS.search(piece) or group_of(piece) is not None or HAS_MARK.search(piece) or is_generic(piece):
         return False
     name = "".join(name.split()) if _HAN_WITHIN.search(name) else name
@@ -279,7 +279,7 @@ def add_fields(draft: Draft, section: ProfileSection) -> None:
             draft.facts.append(Fact(dated["text"], *span))
         else:
             loose.append(text)
-    texts = [*section.prose, *([joined(loose, "；")] if loose else [])]
+    texts = [*section.prose, *([join_parts(loose, "；")] if loose else [])]
     draft.description = "\n".join([draft.description, *texts] if draft.description else texts)
 
 
@@ -288,7 +288,7 @@ def absorb_detail(draft: Draft, section: ProfileSection) -> None:
     span, role = parse_span(section.heading), role_of(section.heading)
     bullets = [*section.prose, *section.bullets]
     if span is not None:
-        body = _flat(section)
+        body = _section_text(section)
         if body:
             draft.facts.append(Fact(body, *span))
         return
@@ -299,33 +299,33 @@ def absorb_detail(draft: Draft, section: ProfileSection) -> None:
     elif role == "description" and not draft.description:
         add_fields(draft, section)
     else:
-        body = _flat(section)
+        body = _section_text(section)
         if body:
             draft.add_attribute(section.heading, body)
         related = role == "relations" or section.heading.endswith(("关系", "关系网"))
-        draft.lines += [DraftLine(item.key, _with_items(item), item.line, related) for item in section.fields]
+        draft.lines += [DraftLine(item.key, _field_text(item), item.line, related) for item in section.fields]
         draft.lines += [DraftLine("", text, section.line, related) for text in bullets if related]
         draft.lines += [DraftLine(key, value, line, related) for key, value, line in pairs(section)]
     for child in section.children:
         absorb_detail(draft, child)
 
 
-def _flat(section: ProfileSection) -> str:
+def _section_text(section: ProfileSection) -> str:
     parts = [*section.prose, *section.bullets]
-    parts += [joined((item.key, _with_items(item)), "：") for item in section.fields]
-    parts += [joined((key, value), "：") for key, value, _ in pairs(section)]
-    parts += [joined(row, "；") for table in section.tables if len(table.header) != 2 for row in table.rows]
+    parts += [join_parts((item.key, _field_text(item)), "：") for item in section.fields]
+    parts += [join_parts((key, value), "：") for key, value, _ in pairs(section)]
+    parts += [join_parts(row, "；") for table in section.tables if len(table.header) != 2 for row in table.rows]
     stated = (part.rstrip("。；; ") if len(parts) > 1 else part for part in parts if part)
-    return joined(stated, "；", section.heading)
+    return join_parts(stated, "；", section.heading)
 
 
-def _with_items(item: Field) -> str:
-    return joined([*([item.value] if item.value else []), *item.items], "；", item.key)
+def _field_text(item: Field) -> str:
+    return join_parts([*([item.value] if item.value else []), *item.items], "；", item.key)
 
 
 def add_label(draft: Draft, item: Field) -> None:
     """Add one labelled line to `draft` according to its label."""
-    value, role = _with_items(item), role_of(item.key)
+    value, role = _field_text(item), role_of(item.key)
     span = parse_span(item.key)
     if span is not None:
         if value:
@@ -345,7 +345,7 @@ def add_label(draft: Draft, item: Field) -> None:
     elif role == "id" and draft.id is None:
         draft.id = value
     elif role in {"name", "full name"}:
-        _named(draft, value, role == "name")
+        _take_name(draft, value, role == "name")
     else:
         draft.add_attribute(item.key, value)
         if is_naming(item.key):
@@ -362,19 +362,19 @@ def _aliases(draft: Draft, item: Field) -> None:
     names = [name for text in raw for name in split_names(text)]
     draft.add_aliases(names)
     if not names:
-        draft.add_attribute(item.key, _with_items(item))
+        draft.add_attribute(item.key, _field_text(item))
 
 
-def _named(draft: Draft, value: str, replaces: bool) -> None:
+def _take_name(draft: Draft, value: str, replaces: bool) -> None:
     """姓名 names the entity when the heading only announces it (`# 主角`); otherwise it is another name of it."""
     names = [name for name in split_names(value) if not is_placeholder(name)]
-    if replaces and names and not _is_like(draft.name, names[0]):
+    if replaces and names and not _may_be_name(draft.name, names[0]):
         draft.name, draft.other = names[0], ""
         names = names[1:]
     draft.add_aliases(names)
 
 
-def _is_like(heading: str, name: str) -> bool:
+def _may_be_name(heading: str, name: str) -> bool:
     """Whether a heading may be a name beside `name`; not a Chinese one that does not look like a name (疗养院院长)."""
     if group_of(heading) is not None or is_generic(heading):
         return False
@@ -385,7 +385,7 @@ _ABOUT = re.compile(r" [-–—]+>? | → |——|— |[|｜]")  # of a line wit
 _LISTED = re.compile(r"[、，,；;]")
 
 
-def listed(path: str, section: ProfileSection, type_: str) -> Iterator[Draft]:
+def list_drafts(path: str, section: ProfileSection, type_: str) -> Iterator[Draft]:
     """Drafts of the names that a section lists; none when its lines are labels of one thing.
 
     Args:
@@ -404,7 +404,7 @@ def listed(path: str, section: ProfileSection, type_: str) -> Iterator[Draft]:
             if nested is not None:
                 add_label(draft, nested)
             else:
-                draft.description = joined((draft.description, text), "；") if draft.description else text
+                draft.description = join_parts((draft.description, text), "；") if draft.description else text
         yield draft
     for text in section.bullets:
         name, about = map(str.strip, (*_ABOUT.split(" ".join(text.split()), maxsplit=1), "")[:2])
@@ -438,11 +438,11 @@ def records(path: str, section: ProfileSection, type_: str | None) -> Iterator[D
 
 def _is_name(text: str) -> bool:
     """Whether a line of a list begins with a name; in a script with capitals a name has one."""
-    bare = _bare(text)
+    bare = _bare_name(text)
     if bare == bare.lower() != bare.upper():
         return False
     return is_plausible(text) and not is_known(text) and parse_span(text) is None and not _LISTED.search(bare)
 
 
-def _bare(text: str) -> str:
+def _bare_name(text: str) -> str:
     return _AGED.sub("", re.sub(r"[（(][^（(）)]*[)）]", "", split_dashed(text)[0]))

@@ -10,7 +10,7 @@ from armarius.codex.cards import parse_span
 from armarius.codex.model import ContextLevel
 from armarius.documents.titles import FrontMatter, parse_front_matter
 from armarius.lexicon import word_file
-from armarius.text.unicode import HAN_EVERY, HAS_MARK_OR_COLON, fold, joined
+from armarius.text.unicode import HAN_EVERY, HAS_MARK_OR_COLON, fold, join_parts
 from armarius.validation import near
 
 _KEYED = re.compile(r"^【(?P<key>[^】]{1,12})】\s*[:：]?\s*(?P<value>\S.*)$")
@@ -72,7 +72,7 @@ class ProfileSection:
     @property
     def bullets(self) -> list[str]:
         """The list items without a label. Cost: linear in their text."""
-        return [joined(pieces, "；") for pieces in self.pieces]
+        return [join_parts(pieces, "；") for pieces in self.pieces]
 
 
 def clean(text: str) -> str:
@@ -209,7 +209,7 @@ def split_list(value: str) -> list[str]:
     return [part for part in (part.strip() for part in [*parts, current]) if part]
 
 
-def unquoted(name: str) -> str:
+def strip_quotes(name: str) -> str:
     """A name without the quotation marks around it; quotations inside keep theirs.
 
     An unpaired mark at either end is removed too: in “小雨、雨丫头” the halves are in two names.
@@ -257,7 +257,7 @@ def split_names(value: str) -> list[str]:
     """
     names: list[str] = []
     for part in _with_suffixes(split_list(value)):
-        bare = unquoted(_NOTE.sub("", part).strip(" 。."))
+        bare = strip_quotes(_NOTE.sub("", part).strip(" 。."))
         pieces = bare.split() if _HAN_ONLY.match(bare) else [bare]
         names += [piece for piece in pieces if piece and not is_nothing(piece) and _could_name(piece)]
     return list(dict.fromkeys(names))
@@ -325,7 +325,7 @@ class SectionReader:
         if not line.strip():
             self.at += 1
             return
-        if here.level == _BELOW_ALL and self._leads(line):
+        if here.level == _BELOW_ALL and self._ends_section(line):
             self.stack.pop()
             here = self.stack[-1]
         if not self.plain and self.last is None and _INDENTED.match(line) and not self._follows_text():
@@ -340,7 +340,7 @@ class SectionReader:
         elif self.plain and (mark := _PLAIN_HEADING.match(line)):
             self._open(2, clean(mark[1] or mark[2]), number)
             self.at += 1
-        elif (bold := _BOLD_LINE.match(line)) and self._stands_alone():
+        elif (bold := _BOLD_LINE.match(line)) and self._may_be_heading():
             self._open(_BELOW_ALL, clean(bold[2]), number)
             self.at += 1
         elif bullet := _BULLET.match(line):
@@ -356,12 +356,12 @@ class SectionReader:
         above = self.lines[self.at - 1] if self.at else ""
         return bool(above.strip()) and not _INDENTED.match(above)
 
-    def _leads(self, line: str) -> bool:
+    def _ends_section(self, line: str) -> bool:
         """Whether a bold line after a blank one ends the section under an earlier bold line."""
         before = self.lines[self.at - 1].strip() if self.at else ""
         return not before and re.match(r"\s*(?:[-+*•]\s+)?(?:\*\*|__)", line) is not None
 
-    def _stands_alone(self) -> bool:
+    def _may_be_heading(self) -> bool:
         """Whether the current line begins a paragraph and has content below that it can be the heading of."""
         before = self.lines[self.at - 1].strip() if self.at else ""
         after = next((line for line in self.lines[self.at + 1 : self.at + 3] if line.strip()), "")
@@ -414,7 +414,7 @@ class SectionReader:
         self._lines(here, block, number)
 
     def _lines(self, here: ProfileSection, block: list[str], number: int) -> None:
-        if self.last is not None and number > 1 and self.lines[number - 2].strip() and self._continues(here, block):
+        if self.last is not None and number > 1 and self.lines[number - 2].strip() and self._extend_item(here, block):
             return
         self.last = None
         fields = [parse_field(line.strip(), number + at) for at, line in enumerate(block)]
@@ -432,7 +432,7 @@ class SectionReader:
             here.prose.append(_join(prose))
             here.prose_lines.append(number)
 
-    def _continues(self, here: ProfileSection, block: list[str]) -> bool:
+    def _extend_item(self, here: ProfileSection, block: list[str]) -> bool:
         """Lines right below a list item belong to it, below a label only indented ones, unless they have labels."""
         indent = _width(block[0][: len(block[0]) - len(block[0].lstrip())])
         if self.last and self.last[1] and indent <= self.last[0]:
@@ -458,7 +458,7 @@ class SectionReader:
         if len(rows) >= 2 and all(set(cell) <= set(":- ") for cell in rows[1]):
             here.tables.append(ProfileTable(rows[0], rows[2:], number))
         else:
-            here.pieces.extend([joined(row, "；")] for row in rows)
+            here.pieces.extend([join_parts(row, "；")] for row in rows)
 
 
 def _starts_block(line: str, plain: bool) -> bool:

@@ -39,7 +39,7 @@ from armarius.codex.profiles.entity import (
     is_placeholder,
     is_plausible,
     lead_of,
-    listed,
+    list_drafts,
     pairs,
     read_name,
     records,
@@ -74,7 +74,7 @@ from armarius.documents.titles import (
     page_type,
     strip_numbering,
 )
-from armarius.text.unicode import HAN_EVERY, fold, joined
+from armarius.text.unicode import HAN_EVERY, fold, join_parts
 from armarius.trust.settings import PeopleTable
 
 _OWNER = re.compile(rf"(?:^|[:：])([{HAN_EVERY}]{{2,4}}?)(?=[的是])")  # 沈雨 of 沈雨的研究
@@ -102,14 +102,14 @@ def parse_profiles(path: str, text: str, kind: Kind, tables: Iterable[PeopleTabl
     title = top[0].heading if len(top) == 1 else ""
     type_, aside = page_type(path, title) if kind == "setting" else (None, False)
     kind = "outline" if aside else kind
-    titles = [(title, top[0].line if title else 1), (_shown(str(page.front.get("title", ""))), 1)]
+    titles = [(title, top[0].line if title else 1), (_front_value(str(page.front.get("title", ""))), 1)]
     if blank := next((pair for pair in titles if pair[0] and is_placeholder(pair[0])), None):
         return Profiles(rejected=[RejectedName(blank[0], path, blank[1], "a placeholder, as in a template")])
     tagged = tagged_type(page.front, text) if kind in _OPEN else None
     reader = _Pages(path, kind, entries=lists_entries(title) or lists_entries(parts_of(path).stem))
     single = _single_entity(path, page.front, page.root, kind, tagged or type_, tagged=tagged is not None)
     if single is not None:
-        reader.single(page.front, page.root, single, tagged or type_)
+        reader.read_single(page.front, page.root, single, tagged or type_)
         for draft in reader.found.drafts:
             draft.links += links_of(text, draft.name) if draft.whole else ()
     else:
@@ -130,26 +130,26 @@ def _single_entity(
     stem = parts_of(path).stem
     if len(tops) > 1:  # a sheet may have its parts as headings of the first level
         first = tops[0]
-        begins = is_generic(first.heading) or (_alike(stem, first.heading) and _has_basics(first))
+        begins = is_generic(first.heading) or (_names_alike(stem, first.heading) and _has_basics(first))
         about_one = group_of(stem) is None and not is_generic(stem) and begins
-        return root if kind == "setting" and about_one and (type_ is not None or _declares(front)) else None
+        return root if kind == "setting" and about_one and (type_ is not None or _declares_entity(front)) else None
     owner = tops[0] if tops else root
-    if kind in _OPEN and (_declares(front) or (tagged and group_of(stem) is None)):
+    if kind in _OPEN and (_declares_entity(front) or (tagged and group_of(stem) is None)):
         return owner
     if kind == "setting" and stated_name(owner) is not None and group_of(owner.heading or stem) is not None:
         return owner
-    if kind != "setting" or (type_ is None and not _labelled(owner) and not _has_basics(owner)):
+    if kind != "setting" or (type_ is None and not _has_labels(owner) and not _has_basics(owner)):
         return None
     if group_of(stem) is not None or (tops and group_of(owner.heading) is not None) or is_generic(stem):
         return None
     parts = [child for child in owner.children if not is_generic(child.heading)]
-    if any(_states(part, *_DECLARING) or stated_name(part) for part in parts) or sum(map(_has_basics, parts)) > 1:
+    if any(_states_role(part, *_DECLARING) or stated_name(part) for part in parts) or sum(map(_has_basics, parts)) > 1:
         return None
-    if tops and (_labelled(owner) or _has_basics(owner)):
+    if tops and (_has_labels(owner) or _has_basics(owner)):
         return owner
     if any(map(_has_forms, [owner, *parts])):
         return None
-    if _alike(stem, owner.heading) if tops else is_name_shaped(read_name(stem, Origin("")).name):
+    if _names_alike(stem, owner.heading) if tops else is_name_shaped(read_name(stem, Origin("")).name):
         return owner
     return owner if len(parts) * 2 <= len(owner.children) else None
 
@@ -183,7 +183,7 @@ def _group_of_list(section: ProfileSection) -> TitleGroup | None:
     """The group before the dash of a heading (`Cast — fixed traits`) below which several names are listed."""
     name, about = split_dashed(section.heading)
     group = group_of(name) if about else None
-    return group if group and group.type and len([*listed("", section, group.type)]) > 1 else None
+    return group if group and group.type and len([*list_drafts("", section, group.type)]) > 1 else None
 
 
 def _has_forms(section: ProfileSection) -> bool:
@@ -201,18 +201,18 @@ def _has_forms(section: ProfileSection) -> bool:
     return not section.fields and len(alike) > 1 and len(alike) * 2 > len(forms)
 
 
-def _shown(value: str) -> str:
+def _front_value(value: str) -> str:
     """A front matter value as text; an unquoted `[[林渡]]` was parsed as a list and lost a bracket."""
     if value.startswith("[") and value.endswith("]") and not value.startswith("[["):
         value = f"[{value}]"
     return clean(value) if "[[" in value else value
 
 
-def _labelled(section: ProfileSection) -> bool:
+def _has_labels(section: ProfileSection) -> bool:
     return bool(section.fields) or any(len(table.header) == 2 for table in section.tables)
 
 
-def _states(section: ProfileSection, *roles: Role) -> bool:
+def _states_role(section: ProfileSection, *roles: Role) -> bool:
     """Whether a section has a label with one of these roles, in a line or in a table of two columns."""
     keys = [*(item.key for item in section.fields), *(row[0] for row in pairs(section))]
     return any(role_of(key) in roles for key in keys)
@@ -220,25 +220,25 @@ def _states(section: ProfileSection, *roles: Role) -> bool:
 
 def _is_entity(section: ProfileSection) -> bool:
     """Whether a part of a sheet declares another entity: by aliases, or by a known type."""
-    if is_generic(section.heading) or group_of(section.heading) is not None or not _states(section, *_DECLARING):
+    if is_generic(section.heading) or group_of(section.heading) is not None or not _states_role(section, *_DECLARING):
         return False
     rows = [*((item.key, item.value) for item in section.fields), *((row[0], row[1]) for row in pairs(section))]
     types = [value for key, value in rows if role_of(key) == "type"]
     return not types or any(group is not None and group.type is not None for group in map(group_of, types))
 
 
-def _declares(front: FrontMatter) -> bool:
+def _declares_entity(front: FrontMatter) -> bool:
     """Whether front matter says what the file is about: by a name, a type, or what only a person has."""
     return any(role_of(key) in {"aliases", "type", "name", "full_name"} or is_personal(key) for key in front)
 
 
 def _declared_name(front: FrontMatter) -> str:
     """The name that a field of the front matter gives to the thing of a page without a heading, or ""."""
-    values = [_shown(value) for key, value in front.items() if role_of(key) == "name" and isinstance(value, str)]
+    values = [_front_value(value) for key, value in front.items() if role_of(key) == "name" and isinstance(value, str)]
     return next((name for value in values for name in split_names(value) if not is_placeholder(name)), "")
 
 
-def _alike(stem: str, heading: str) -> bool:
+def _names_alike(stem: str, heading: str) -> bool:
     stem, name = (re.sub(r"[\W_]+", " ", fold(strip_numbering(text))).strip() for text in (stem, heading))
     return bool(stem) and (stem in name or name in stem or set(stem.split()) <= set(name.split()))
 
@@ -351,7 +351,7 @@ class _Pages:
         self.found.rejected.append(RejectedName(section.heading, self.path, section.line, reason))
 
     def _is_explicit(self, section: ProfileSection) -> bool:
-        if not _states(section, *_DECLARING):
+        if not _states_role(section, *_DECLARING):
             return False
         if self.kind == "setting":
             return True
@@ -366,7 +366,7 @@ class _Pages:
         draft.standing = standing
         self._fill(draft, section, type_)
         if standing in ("listed", "headed"):
-            self._inside(section, type_)
+            self._add_parts(section, type_)
 
     def _fill(self, draft: Draft, section: ProfileSection, type_: str | None) -> None:
         """Add a sheet. A heading that only announces somebody (`# 主角卡`) needs a name field with a value."""
@@ -378,7 +378,7 @@ class _Pages:
             of_another = name is not None and stated_name(child) is not None and group_of(child.heading) is not None
             if of_another or _is_entity(child):
                 self._visit(child, type_, setting=True)
-            elif is_generic(child.heading) and _states(child, "name", "full_name", "aliases"):
+            elif is_generic(child.heading) and _states_role(child, "name", "full_name", "aliases"):
                 add_fields(draft, child)
                 for part in child.children:
                     absorb_detail(draft, part)
@@ -391,14 +391,14 @@ class _Pages:
         if draft.type is None:
             draft.type = type_ or ("character" if any(map(is_personal, draft.attributes)) else None)
 
-    def single(self, front: FrontMatter, root: ProfileSection, owner: ProfileSection, type_: str | None) -> None:
+    def read_single(self, front: FrontMatter, root: ProfileSection, owner: ProfileSection, type_: str | None) -> None:
         stem = strip_numbering(parts_of(self.path).stem)
         headed = "" if is_generic(owner.heading) or role_of(owner.heading) == "description" else owner.heading
         title, declared = front.get("title"), "" if headed else _declared_name(front)
         heading = declared or headed or (title if isinstance(title, str) and title else stem)
         draft = read_name(heading, Origin(self.path, owner.heading, owner.line))
         draft.whole = True
-        if type_ is None and not _declares(front) and not _states(owner, *_DECLARING):
+        if type_ is None and not _declares_entity(front) and not _states_role(owner, *_DECLARING):
             draft.standing = "headed"
         within = fold(stem) in fold(draft.name) if declared else stem in draft.name
         if draft.name != stem and within and is_plausible(stem):
@@ -406,14 +406,14 @@ class _Pages:
         for key, value in front.items():
             if key.casefold() not in _OF_PAGE:
                 values = (value,) if isinstance(value, str) else value
-                add_label(draft, Field(key, joined(map(_shown, values), "、", key), 1))
+                add_label(draft, Field(key, join_parts(map(_front_value, values), "、", key), 1))
         if owner is not root:
             add_fields(draft, root)
         self._fill(draft, owner, type_)
         for other in root.children:
             if other is not owner and owner is not root:
                 absorb_detail(draft, other)
-        self._inside(owner, type_)
+        self._add_parts(owner, type_)
 
     def _rosters(self, section: ProfileSection, type_: str | None) -> None:
         """Tables in a part of a sheet with a column of people, or a first one of one type; not of a person's people."""
@@ -426,7 +426,7 @@ class _Pages:
         for child in section.children:
             self._rosters(child, type_)
 
-    def _inside(self, owner: ProfileSection, type_: str | None) -> None:
+    def _add_parts(self, owner: ProfileSection, type_: str | None) -> None:
         """The parts of a sheet as entities of their own, in case the story says that the sheet is about several."""
         named = [child for child in owner.children if not is_generic(child.heading) and is_plausible(child.heading)]
         shaped = [child for child in named if is_name_shaped(read_name(child.heading, Origin("")).name)]
@@ -447,7 +447,7 @@ class _Pages:
         if lists and any(role_of(item.key) == "name" for item in section.fields):
             self.found.drafts += records(self.path, section, type_)
         elif lists and type_ is not None:
-            self.found.drafts += listed(self.path, section, type_)
+            self.found.drafts += list_drafts(self.path, section, type_)
 
     def people(self, section: ProfileSection, spec: PeopleTable) -> None:
         """The rows of the tables with the column of names that is said, here and below."""

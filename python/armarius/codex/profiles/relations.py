@@ -16,7 +16,7 @@ from armarius.codex.model import Entity, Origin, Relation
 from armarius.codex.profiles.draft import Draft, DraftLine, NoteLink
 from armarius.codex.profiles.fields import ProfileSection, role_of, split_list, words_of
 from armarius.documents.titles import strip_numbering
-from armarius.text.unicode import CLAUSE, HAN_EVERY, TYPE_CLAUSE, fold, joined
+from armarius.text.unicode import CLAUSE, HAN_EVERY, TYPE_CLAUSE, fold, join_parts
 
 _NOTED = re.compile(r"^(?P<name>.+?)(?<!\s)\s*[（(](?P<note>[^）)]{1,30})[)）]$")
 _DASHED = re.compile(r"^(?P<name>.+?)(?:(?<!\s)\s+[-–—]+\s+|[-–—]{2})(?P<note>.+)$")
@@ -118,7 +118,7 @@ def is_relational(title: str) -> bool:
 def stated_lines(section: ProfileSection) -> Iterator[DraftLine]:
     """Lines of a section and its sub-sections that may state a relation."""
     for item in section.fields:
-        yield DraftLine("", joined((item.key, item.value), "："), item.line, related=True)
+        yield DraftLine("", join_parts((item.key, item.value), "："), item.line, related=True)
         for text in item.items:
             yield DraftLine(item.key, text, item.line, related=True)
     for text in [*section.bullets, *section.prose]:
@@ -129,7 +129,7 @@ def stated_lines(section: ProfileSection) -> Iterator[DraftLine]:
             for offset, row in enumerate(table.rows):
                 ends = [cell for column, cell in enumerate(row) if column != at][:2]
                 if len(ends) == 2 and at < len(row):
-                    stated = joined((f"{ends[0]}—{ends[1]}", row[at]), "：")
+                    stated = join_parts((f"{ends[0]}—{ends[1]}", row[at]), "：")
                     yield DraftLine("", stated, table.line + 2 + offset, related=True)
     for child in section.children:
         yield from stated_lines(child)
@@ -144,7 +144,7 @@ def pair_of(line: DraftLine, path: str, section: str, names: Names) -> Relation 
     typed = _TYPED.match(text)
     if typed is not None:
         kind = CLAUSE.split((typed["type"] or typed["note"]).strip(), maxsplit=1)[0].strip()
-        ends = _ends(typed["ends"], names)
+        ends = _find_ends(typed["ends"], names)
         if ends is not None and 0 < len(kind) <= _MAX_TYPE:
             return Relation(*ends, kind, origin=origin)
     for sentence in _SENTENCES:
@@ -155,7 +155,7 @@ def pair_of(line: DraftLine, path: str, section: str, names: Names) -> Relation 
     return None
 
 
-def _ends(text: str, names: Names) -> tuple[str, str] | None:
+def _find_ends(text: str, names: Names) -> tuple[str, str] | None:
     for link in _LINK.finditer(text):
         source, target = names.find(text[: link.start()].strip()), names.find(text[link.end() :].strip())
         if source is not None and target is not None and source != target:

@@ -40,18 +40,18 @@ class Markdown:
         """Add a heading of level 1 to 6; an empty one is ignored."""
         self._count()
         if text := one_line(text):
-            self._blocks.append(self._counted(f"{'#' * min(max(level, 1), 6)} {text}"))
+            self._blocks.append(self._check_size(f"{'#' * min(max(level, 1), 6)} {text}"))
 
     def paragraph(self, text: str) -> None:
         """Add a paragraph with its line breaks, escaped so that it is no heading."""
         self._count()
         lines = [" ".join(line.split()) for line in text.split("\n")]
         if text := "\n".join(line for line in lines if line):
-            self._blocks.append(self._counted(_POSING.sub(r"\\", text)))
+            self._blocks.append(self._check_size(_POSING.sub(r"\\", text)))
 
     def note(self, text: str) -> str:
         """Add a footnote; returns its mark for the text."""
-        self._notes.append(self._counted(one_line(text)))
+        self._notes.append(self._check_size(one_line(text)))
         return f"[^{len(self._notes)}]"
 
     def text(self) -> str:
@@ -64,7 +64,7 @@ class Markdown:
         if self._added > _MOST_BLOCKS:
             raise Undecodable(f"too large: more than {_MOST_BLOCKS:,} paragraphs")
 
-    def _counted(self, text: str) -> str:
+    def _check_size(self, text: str) -> str:
         self._bytes += len(text.encode("utf-8", "replace"))
         if self._bytes > self._limit:
             raise Undecodable(f"too large: more than {self._limit} bytes of text, documents.max_bytes is {self._limit}")
@@ -146,10 +146,10 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 def read_html(data: bytes, name: str, made: Markdown) -> None:
     """Add the text of a page to `made`, without navigation, scripts and styles."""
-    into(made, parse_html(data, name))
+    add_page(made, parse_html(data, name))
 
 
-def into(made: Markdown, root: Any) -> None:  # noqa: ANN401
+def add_page(made: Markdown, root: Any) -> None:  # noqa: ANN401
     """Append a page."""
     line: list[str] = []
     _walk(root, made, line, _Notes(_notes_of(root)))
@@ -289,7 +289,7 @@ def read_epub(archive: Archive, made: Markdown) -> None:
             continue
         path = normpath(join(package.rpartition("/")[0], unquote(item.get("href") or "")))
         if path in names and path not in read:
-            into(made, parse_html(archive.read(path), path))
+            add_page(made, parse_html(archive.read(path), path))
             read.add(path)
     if not read:
         raise Undecodable("an e-book without readable chapters")
@@ -507,7 +507,7 @@ def read_fountain(data: bytes, made: Markdown) -> None:
     page = _TITLE_PAGE.match(text)
     if page is not None:
         if title := _TITLE.search(page[0]):
-            made.heading(_plain(title[1]), 1)
+            made.heading(_strip_emphasis(title[1]), 1)
         text = text[page.end() :]
     text = _BONEYARD.sub("", text)
     last = text.rfind("]]") + 2  # no further note: skip the search for its end
@@ -516,16 +516,16 @@ def read_fountain(data: bytes, made: Markdown) -> None:
         block = block.strip("\n")
         line = block.strip()
         if section := _SECTION.fullmatch(line):
-            made.heading(_plain(section[2]), len(section[1]))
+            made.heading(_strip_emphasis(section[2]), len(section[1]))
         elif _SCENE.match(line) or (line.startswith(".") and not line.startswith("..")):
             first, _, rest = line.partition("\n")
-            made.heading(_plain(first.lstrip(".")), 3)
-            made.paragraph(_plain(rest))
+            made.heading(_strip_emphasis(first.lstrip(".")), 3)
+            made.paragraph(_strip_emphasis(rest))
         elif not line.startswith(("=", ">")) or line.startswith("==="):
-            made.paragraph(_plain(block.replace("===", "")))
+            made.paragraph(_strip_emphasis(block.replace("===", "")))
 
 
-def _plain(text: str) -> str:
+def _strip_emphasis(text: str) -> str:
     """`text` without marks of emphasis; emphasis does not cross lines."""
     return "\n".join(_plain_line(line) for line in text.split("\n"))
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from armarius._core import KeyPattern, KeySet
 from armarius.errors import ContractError
-from armarius.lorebooks.active.records import SILLYTAVERN, SPECIFICATION, Random, compiled, decorated, expanded
+from armarius.lorebooks.active.records import SILLYTAVERN, SPECIFICATION, Random, compile_key, decorate, expand_text
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, How, Key, expression_of
 from armarius.validation import cleaned, near, suggestion
@@ -179,7 +179,7 @@ class KeyIndex:
             if not bare:
                 return NEVER
             parts = (text, "")
-        regex = compiled(*parts)
+        regex = compile_key(*parts)
         return NEVER if regex is None else regex
 
     def wildcard(self, text: str) -> KeyRef:
@@ -188,7 +188,7 @@ class KeyIndex:
         if not body:
             return NEVER
         pattern = "".join({"*": r"\w*", "?": r"\w"}.get(char) or re.escape(char) for char in body)
-        regex = compiled(rf"\b(?:{pattern})\b", "i")
+        regex = compile_key(rf"\b(?:{pattern})\b", "i")
         return NEVER if regex is None else regex
 
     def close(self) -> None:
@@ -224,7 +224,7 @@ class CompiledEntry:
     )  # fmt: skip
 
     def __init__(self, book: Book, original: Entry, rules: Rules, index: KeyIndex, names: tuple[str, str]) -> None:
-        ready = decorated(original, rules.decorators)
+        ready = decorate(original, rules.decorators)
         entry = ready.entry
         match, wake, timing = entry.match, entry.wake, entry.timing
         self.book, self.entry, self.original = book, entry, original
@@ -254,7 +254,7 @@ class CompiledEntry:
         self.bound = bool(self.timed or scoped or timing.delay or timing.after or timing.every)
         self.seal = seal_of(original) if self.timed else 0
 
-    def spelt(self, ref: KeyRef) -> str:
+    def key_text(self, ref: KeyRef) -> str:
         """The key of a reference as it was written; of several references for one key, the first key."""
         keys = self.entry.match.keys
         return keys[self.keys.index(ref) if len(keys) == len(self.keys) else 0].text.strip()
@@ -276,22 +276,22 @@ def _refs(
     for key in keys:
         text = key.text
         if "{{" in text or "<" in text:
-            text = expanded(text, *names, _NOWHERE)
+            text = expand_text(text, *names, _NOWHERE)
         if entry.match.patterns and rules.book_facts:
             refs.append(index.expression(text.strip(), bare=True))
         elif key.kind == "regex":
             ref = index.expression(text.strip())
-            refs.append(_plain(text, entry, rules, index, case) if ref == NEVER else ref)
+            refs.append(_add_plain_key(text, entry, rules, index, case) if ref == NEVER else ref)
         elif key.kind == "wildcard":
             refs.append(index.wildcard(text))
         elif text:
-            refs.append(_plain(text, entry, rules, index, case))
+            refs.append(_add_plain_key(text, entry, rules, index, case))
             if rules.plural and text.strip()[-1:].isascii() and text.strip()[-1:].isalpha():
-                refs.append(_plain(text.strip() + "s", entry, rules, index, case))
+                refs.append(_add_plain_key(text.strip() + "s", entry, rules, index, case))
     return refs
 
 
-def _plain(text: str, entry: Entry, rules: Rules, index: KeyIndex, case: bool) -> int:
+def _add_plain_key(text: str, entry: Entry, rules: Rules, index: KeyIndex, case: bool) -> int:
     text = text.strip()
     words, boundary = rules.words, entry.match.boundary
     if boundary == "substring":

@@ -25,8 +25,8 @@ from armarius.lorebooks.active.records import (
     Scan,
     SkippedEntry,
     State,
-    decorated,
-    expanded,
+    decorate,
+    expand_text,
     without_comments,
 )
 from armarius.lorebooks.book import Book
@@ -55,7 +55,7 @@ def _agnai(ready: "CompiledStory", scan: Scan, luck: Random, state: State) -> Ac
         at = [_line(ref, newest, across, lines, text) for ref in row.keys]
         line_number = max(at, default=-1)
         if line_number >= 0:
-            sent = expanded(entry.text, *scan.names(book.id), luck, book.id, entry.id)
+            sent = expand_text(entry.text, *scan.names(book.id), luck, book.id, entry.id)
             key = entry.match.keys[at.index(line_number)].text if len(at) == len(entry.match.keys) else ""
             hits.append((entry.share.keep, line_number, -number, book, entry, sent, key))
     hits.sort(key=lambda hit: hit[:3], reverse=True)
@@ -93,7 +93,7 @@ class _RisuRow:
 
     def __init__(self, book: Book, original: Entry, index: KeyIndex, full: bool, names: tuple[str, str]) -> None:
         self.book, self.original = book, original
-        self.made: DecoratorEffects = decorated(original, RISU)
+        self.made: DecoratorEffects = decorate(original, RISU)
         entry = self.entry = self.made.entry
         self.address = f"{book.id}/{entry.id}"
         boundary = entry.match.boundary
@@ -107,7 +107,7 @@ class _RisuRow:
     def _refs(self, keys: Sequence[Key], index: KeyIndex, names: tuple[str, str]) -> list[KeyRef]:
         refs: list[KeyRef] = []
         for key in keys:
-            text = expanded(key.text, *names, Random()).strip()
+            text = expand_text(key.text, *names, Random()).strip()
             if self.entry.match.patterns or key.kind == "regex":
                 refs.append(index.expression(text, bare=True))
             elif text:
@@ -175,7 +175,7 @@ def search_risu(ready: CompiledRisu, books: Sequence[Book], scan: Scan, luck: Ra
         for number, row in enumerate(ready.rows):
             if number in active:
                 continue
-            reason, why = _judged(row, settings, scan, luck, state, messages, woken)
+            reason, why = _row_reasons(row, settings, scan, luck, state, messages, woken)
             if reason:
                 active[number] = (row, reason)
                 left.pop(number, None)
@@ -185,7 +185,7 @@ def search_risu(ready: CompiledRisu, books: Sequence[Book], scan: Scan, luck: Ra
                     woken.append(_Text(row.entry.text, ready))
             elif why:
                 left[number] = why
-    result = _within(active, left, int(settings["tokenBudget"]), scan, luck)
+    result = _fit_budget(active, left, int(settings["tokenBudget"]), scan, luck)
     done = {row.address for row, _ in active.values() if row.entry.timing.once or row.entry.timing.keep}
     kept = tuple(
         SkippedEntry(ready.rows[number].book.id, ready.rows[number].original, why)
@@ -194,7 +194,7 @@ def search_risu(ready: CompiledRisu, books: Sequence[Book], scan: Scan, luck: Ra
     return Activation(result, kept, State(state.sticky, state.cooldown, state.done | done))
 
 
-def _judged(
+def _row_reasons(
     row: _RisuRow,
     settings: Mapping[str, Any],
     scan: Scan,
@@ -227,14 +227,14 @@ def _judged(
             return None, None
         if why := _refused_risu(row, texts):
             return None, why
-        reason = Reason("lore.key", key=_spelt(row, key))
+        reason = Reason("lore.key", key=_key_text(row, key))
     probability = entry.chance.probability
     if probability is not None and luck.roll("chance", row.book.id, entry.id) * 100 > probability:
         return None, Reason("lore.draw", probability=probability)
     return reason, None
 
 
-def _spelt(row: "_RisuRow | _StoryRow", ref: KeyRef) -> str:
+def _key_text(row: "_RisuRow | _StoryRow", ref: KeyRef) -> str:
     keys = row.entry.match.keys
     return keys[row.keys.index(ref)].text if len(keys) == len(row.keys) else keys[0].text
 
@@ -252,7 +252,7 @@ def _refused_risu(row: _RisuRow, texts: Sequence[_Text]) -> Reason | None:
     return None
 
 
-def _within(
+def _fit_budget(
     active: dict[int, tuple[_RisuRow, Reason]], left: dict[int, Reason], budget: int, scan: Scan, luck: Random
 ) -> tuple[Active, ...]:
     """By priority what fits, then in ascending order, equal ones the other way round; from the top down."""
@@ -261,7 +261,7 @@ def _within(
     fitting = []
     for number in sorted(active, key=lambda number: active[number][0].entry.share.keep, reverse=True):
         row, reason = active[number]
-        text = expanded(row.entry.text, *scan.names(row.book.id), luck, row.book.id, row.entry.id)
+        text = expand_text(row.entry.text, *scan.names(row.book.id), luck, row.book.id, row.entry.id)
         size = scan.count(text)
         if used + size > budget:
             left[number] = Reason("lore.budget")
@@ -269,14 +269,14 @@ def _within(
         used += size
         fitting.append((row, reason, text))
     fitting.sort(key=lambda item: item[0].entry.share.order, reverse=True)
-    fitting = _injected(fitting[::-1])
+    fitting = _inject_rows(fitting[::-1])
     return tuple(
         Active(row.book.id, row.original, _place(row.entry), reason, text, order)
         for order, (row, reason, text) in enumerate(fitting)
     )
 
 
-def _injected(rows: list[tuple[_RisuRow, Reason, str]]) -> list[tuple[_RisuRow, Reason, str]]:
+def _inject_rows(rows: list[tuple[_RisuRow, Reason, str]]) -> list[tuple[_RisuRow, Reason, str]]:
     """Rows that go into another one's text, by its name."""
     into = [item for item in rows if item[0].made.inject is not None and item[0].made.inject[0] == "inject_lore"]
     if not into:
@@ -354,7 +354,7 @@ def search_story(ready: CompiledStory, scan: Scan, luck: Random, state: State) -
     """One turn."""
     if ready.profile == "agnai":
         return _agnai(ready, scan, luck, state)
-    text = cleaned(_searched(ready.profile, scan, ready.rows))
+    text = cleaned(_searched_text(ready.profile, scan, ready.rows))
     if ready.profile == "novelai":
         return _novelai(ready, text, scan, luck, state)
     numbers = frozenset(ready.index.found(text))
@@ -366,17 +366,17 @@ def search_story(ready: CompiledStory, scan: Scan, luck: Random, state: State) -
         if row.entry.level == "always":
             active.append((row, Reason("lore.always")))
             continue
-        key = _first(row, numbers, text)
+        key = _first_key(row, numbers, text)
         if key is None:
             continue
-        if (why := _refused_story(ready, row, numbers, text)) or (why := _unlucky(ready.profile, row, luck)):
+        if (why := _refused_story(ready, row, numbers, text)) or (why := _draw_reason(ready.profile, row, luck)):
             left.append(SkippedEntry(row.book.id, row.entry, why))
         else:
-            active.append((row, Reason("lore.key", key=_spelt(row, key))))
+            active.append((row, Reason("lore.key", key=_key_text(row, key))))
     return _answer(active, left, scan, luck, state)
 
 
-def _searched(profile: str, scan: Scan, rows: Sequence[_StoryRow]) -> str:
+def _searched_text(profile: str, scan: Scan, rows: Sequence[_StoryRow]) -> str:
     if profile == "koboldai":
         depth = int(scan.settings.get("depth_actions") or scan.settings.get("widepth") or _DEPTH_ACTIONS)
         if scan.story is not None:
@@ -393,25 +393,25 @@ def _searched(profile: str, scan: Scan, rows: Sequence[_StoryRow]) -> str:
     return text
 
 
-def _first(row: _StoryRow, numbers: frozenset[int], text: str) -> KeyRef | None:
-    return next((ref for ref in row.keys if _has(ref, numbers, text)), None)
+def _first_key(row: _StoryRow, numbers: frozenset[int], text: str) -> KeyRef | None:
+    return next((ref for ref in row.keys if _has_key(ref, numbers, text)), None)
 
 
-def _has(ref: KeyRef, numbers: frozenset[int], text: str) -> bool:
+def _has_key(ref: KeyRef, numbers: frozenset[int], text: str) -> bool:
     return ref in numbers if isinstance(ref, int) else ref.search(text) >= 0
 
 
 def _refused_story(ready: CompiledStory, row: _StoryRow, numbers: frozenset[int], text: str) -> Reason | None:
     for how, refs, keys in row.require:
         names = [key.text for key in keys] or ["-"]
-        there = any(_has(ref, numbers, text) for ref in refs)
+        there = any(_has_key(ref, numbers, text) for ref in refs)
         if how == "none":
             if there:
                 return Reason("lore.excluding", keys=names)
         elif how == "not_all":
-            if refs and all(_has(ref, numbers, text) for ref in refs):
+            if refs and all(_has_key(ref, numbers, text) for ref in refs):
                 return Reason("lore.excluding_all", keys=names)
-        elif not (all(_has(ref, numbers, text) for ref in refs) if how == "all" else there):
+        elif not (all(_has_key(ref, numbers, text) for ref in refs) if how == "all" else there):
             return Reason("lore.secondary", keys=names)
         elif row.entry.match.case and ready.profile == "koboldai" and how == "any":
             # Story 2: the second key stands in a sentence of the first.
@@ -421,7 +421,7 @@ def _refused_story(ready: CompiledStory, row: _StoryRow, numbers: frozenset[int]
     return None
 
 
-def _unlucky(profile: str, row: _StoryRow, luck: Random) -> Reason | None:
+def _draw_reason(profile: str, row: _StoryRow, luck: Random) -> Reason | None:
     probability = row.entry.chance.probability
     if probability is None or probability >= 100 or profile == "koboldai":
         return None
@@ -447,9 +447,9 @@ def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: S
             near = text[-count:] if count > 0 else ""
             if count not in within:
                 within[count] = frozenset(ready.index.found(near))
-            key = _first(row, within[count], near)
+            key = _first_key(row, within[count], near)
             if key is not None:
-                active.append((row, Reason("lore.key", key=_spelt(row, key))))
+                active.append((row, Reason("lore.key", key=_key_text(row, key))))
     looked = [text, *extra, *(row.entry.text for row, _ in active)]
     while waiting and looked:
         numbers: set[int] = set()
@@ -458,11 +458,11 @@ def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: S
         joined = cleaned("\n".join(looked))
         looked, still = [], []
         for row in waiting:
-            key = _first(row, frozenset(numbers), joined)
+            key = _first_key(row, frozenset(numbers), joined)
             if key is None:
                 still.append(row)
             else:
-                active.append((row, Reason("lore.key", key=_spelt(row, key))))
+                active.append((row, Reason("lore.key", key=_key_text(row, key))))
                 looked.append(row.entry.text)
         waiting = still
     place = {id(row): at for at, row in enumerate(ready.rows)}
@@ -476,7 +476,7 @@ def _answer(
     made: list[Active] = []
     used = 0
     for order, (row, reason) in enumerate(active):
-        sent: Any = expanded(row.entry.text, *scan.names(row.book.id), luck, row.book.id, row.entry.id)
+        sent: Any = expand_text(row.entry.text, *scan.names(row.book.id), luck, row.book.id, row.entry.id)
         share = row.entry.share
         sent = f"{share.prefix}{sent}{share.suffix}" if sent else ""
         size = scan.count(sent) if scan.budget is not None else 0

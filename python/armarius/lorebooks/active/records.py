@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, overload
 
 from armarius._core import KeyPattern
 from armarius.arguments import Turn
-from armarius.documents.data import named
+from armarius.documents.data import fill_names
 from armarius.errors import ContractError
 from armarius.headings import Reason
 from armarius.lorebooks.record import LONGEST_EXPRESSION, Condition, Decorator, Entry, Key, Place, Range
@@ -258,23 +258,23 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub("", text) if "{{" in text else text
 
 
-def searched(text: str, character: str, user: str) -> str:
+def search_text(text: str, character: str, user: str) -> str:
     """An entry's text as recursion searches it: hidden keys are found there."""
-    return named(_HIDDEN.sub(lambda hidden: hidden[1], without_comments(text)), character, user)
+    return fill_names(_HIDDEN.sub(lambda hidden: hidden[1], without_comments(text)), character, user)
 
 
-def expanded(text: str, character: str, user: str, luck: Random, *what: str) -> str:
+def expand_text(text: str, character: str, user: str, luck: Random, *what: str) -> str:
     """An entry's text as it is sent."""
     if "{{" not in text and "<" not in text:
         return text
-    text = named(_HIDDEN.sub("", without_comments(text)), character, user)
+    text = fill_names(_HIDDEN.sub("", without_comments(text)), character, user)
     text = _DRAWN.sub(lambda drawn: _draw(drawn[1].lower(), drawn[2], luck, *what), text)
     return _REVERSE.sub(lambda match: match[1][::-1], text)
 
 
 def with_user(text: str, user: str) -> str:
     """A text that was sent without a name for `{{user}}`, with one."""
-    return named(text, "", user)
+    return fill_names(text, "", user)
 
 
 def _draw(kind: str, body: str, luck: Random, *what: str) -> str:
@@ -316,7 +316,7 @@ class DecoratorEffects(NamedTuple):
     exclude_all: tuple[Key, ...] = ()
 
 
-def decorated(entry: Entry, names: frozenset[str]) -> DecoratorEffects:
+def decorate(entry: Entry, names: frozenset[str]) -> DecoratorEffects:
     """The entry with the decorators that a profile knows applied."""
     if not entry.decorators:
         return DecoratorEffects(entry)
@@ -329,7 +329,7 @@ def decorated(entry: Entry, names: frozenset[str]) -> DecoratorEffects:
     for decorator in entry.decorators:
         if decorator.fallback and accepted:
             continue
-        accepted = decorator.name in names and _sound(decorator)
+        accepted = decorator.name in names and _has_valid_value(decorator)
         if not accepted:
             continue
         keys = tuple(Key(word) for word in decorator.args if word)
@@ -347,7 +347,7 @@ def decorated(entry: Entry, names: frozenset[str]) -> DecoratorEffects:
             case "inject_lore" | "inject_at" | "inject_replace" | "inject_prepend":
                 inject = (decorator.name, " ".join(decorator.args))
             case _:
-                changes |= _simple(decorator)
+                changes |= _decorator_fields(decorator)
     changes["match__require"] = tuple(require)
     return DecoratorEffects(entry.changed(**changes), forced, inject, exclude_all)
 
@@ -360,7 +360,7 @@ _NUMBERED = frozenset(
 )  # fmt: skip
 
 
-def _sound(decorator: Decorator) -> bool:
+def _has_valid_value(decorator: Decorator) -> bool:
     """Whether its value is one."""
     first = decorator.args[0] if decorator.args else ""
     if decorator.name in _NUMBERED:
@@ -371,7 +371,7 @@ def _sound(decorator: Decorator) -> bool:
     return True
 
 
-def _simple(decorator: Decorator) -> dict[str, Any]:
+def _decorator_fields(decorator: Decorator) -> dict[str, Any]:
     number = int(decorator.args[0]) if decorator.name in _NUMBERED else 0
     first = decorator.args[0] if decorator.args else ""
     changes: dict[str, dict[str, Any]] = {
@@ -405,7 +405,7 @@ _QUANTIFIER = re.compile(r"\{\d+(?:,\d*)?\}")
 
 
 @lru_cache(maxsize=20_000)
-def compiled(pattern: str, flags: str) -> KeyPattern | None:
+def compile_key(pattern: str, flags: str) -> KeyPattern | None:
     """A pattern ready to search; None when it is no valid one, or too large.
 
     Cost: compiled once for a process; searching is linear in the text, or ends after a number of steps.
@@ -414,7 +414,7 @@ def compiled(pattern: str, flags: str) -> KeyPattern | None:
         return None
     try:
         return KeyPattern(
-            _translated(pattern, "y" in flags),
+            _translate_regex(pattern, "y" in flags),
             ignore_case="i" in flags,
             multi_line="m" in flags,
             dot_all="s" in flags,
@@ -423,7 +423,7 @@ def compiled(pattern: str, flags: str) -> KeyPattern | None:
         return None
 
 
-def _translated(pattern: str, sticky: bool) -> str:
+def _translate_regex(pattern: str, sticky: bool) -> str:
     """A JavaScript pattern in the syntax of the `regex` crate."""
     made: list[str] = [r"\A(?:"] if sticky else []
     at, in_class = 0, False

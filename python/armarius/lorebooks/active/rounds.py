@@ -19,8 +19,8 @@ from armarius.lorebooks.active.records import (
     Scan,
     SkippedEntry,
     State,
-    expanded,
-    searched,
+    expand_text,
+    search_text,
     without_comments,
 )
 from armarius.validation import cleaned
@@ -57,9 +57,9 @@ class Searched:
             self._wake(numbers)
         self._texts: dict[tuple[object, ...], str] = {}
         self._near: set[int] = set()  # found within the depth that entries share
-        self._reach(max(self.depth, ready.deepest))
+        self._scan_messages(max(self.depth, ready.deepest))
 
-    def _reach(self, depth: int) -> None:
+    def _scan_messages(self, depth: int) -> None:
         """Search messages up to a depth; what was searched is not searched again."""
         last = min(depth, _MAX_DEPTH, len(self._messages))
         while self._scanned < last:
@@ -86,7 +86,7 @@ class Searched:
     def deepen(self) -> None:
         """One more message for every entry without a range of its own."""
         self.depth += 1
-        self._reach(self.depth)
+        self._scan_messages(self.depth)
 
     def candidates(self) -> list[int]:
         """Ranks of the entries that may be active, best first."""
@@ -163,7 +163,7 @@ class Timed:
                 elif item is not None:
                     holding.add(address)
 
-    def hindered(self, item: CompiledEntry) -> Reason | None:
+    def timing_reason(self, item: CompiledEntry) -> Reason | None:
         """Why an entry may not be active now, None when it may."""
         timing = item.entry.timing
         if timing.delay and self.length < timing.delay:
@@ -228,7 +228,7 @@ def winners(
                     remove(item, Reason("lore.group_sticky", group=group))
     for group, members in groups.items():
         if group not in sticky:
-            members[:] = _scored(group, members, score, scoring, remove)
+            members[:] = _score_group(group, members, score, scoring, remove)
     rivals = [item for item in active if item.groups]
     for group, members in groups.items():
         if group in sticky:
@@ -246,7 +246,7 @@ def winners(
     return [item for item in new if item.rank not in gone]
 
 
-def _scored(
+def _score_group(
     group: str,
     members: list[CompiledEntry],
     score: Callable[[CompiledEntry], int],
@@ -315,25 +315,25 @@ class _Search:
             if self.rules.max_steps and steps >= self.rules.max_steps:
                 break
             steps += 1
-            matches = self._judged(kind)
-            chosen = self._chosen(matches)
+            matches = self._find_entries(kind)
+            chosen = self._choose_entries(matches)
             woken = [item for item in chosen if item.wakes]
-            kind = self._next(kind, woken)
+            kind = self._next_round(kind, woken)
             if kind != "over" and woken:
-                texts = [searched(item.entry.text, *self.scan.names(item.book.id)) for item in woken]
+                texts = [search_text(item.entry.text, *self.scan.names(item.book.id)) for item in woken]
                 if text := "\n".join(part for part in texts if part):
                     self.text.add(text)
                     self.spent += self.scan.count(f"{text}\n")
         return self._answer()
 
-    def _judged(self, kind: Round) -> list[tuple[CompiledEntry, Reason]]:
+    def _find_entries(self, kind: Round) -> list[tuple[CompiledEntry, Reason]]:
         """The entries that this round finds, with the reason."""
         matches = []
         for rank in self.text.candidates():
             if rank in self.active or rank in self.over:
                 continue
             item = self.ready.lore[rank]
-            reason = self._judge(item, kind)
+            reason = self._judge_entry(item, kind)
             if reason is not None:
                 matches.append((item, reason))
         sticking = self.timed.sticking
@@ -341,7 +341,7 @@ class _Search:
             matches.sort(key=lambda pair: pair[0].address not in sticking)
         return matches
 
-    def _judge(self, item: CompiledEntry, kind: Round) -> Reason | None:
+    def _judge_entry(self, item: CompiledEntry, kind: Round) -> Reason | None:
         """Why it is active; None and a row in `out` when it is not."""
         out = self.out
         if item.never:
@@ -351,7 +351,7 @@ class _Search:
                     Reason("lore.off") if item.entry.level == "never" else Reason("lore.level", level=item.entry.level)
                 )
             return None
-        if item.bound and (why := self._unsuited(item) or self.timed.hindered(item)):
+        if item.bound and (why := self._scope_reason(item) or self.timed.timing_reason(item)):
             out[item.rank] = why
             return None
         sticking = item.timed and item.address in self.timed.sticking
@@ -372,9 +372,9 @@ class _Search:
             return Reason("lore.sticky", turns=self.timed.left(item))
         if item.timed and self.timed.is_permanent(item):
             return Reason("lore.stays")
-        return self._by_keys(item, kind)
+        return self._key_reason(item, kind)
 
-    def _unsuited(self, item: CompiledEntry) -> Reason | None:
+    def _scope_reason(self, item: CompiledEntry) -> Reason | None:
         scope, scan, timing = item.entry.scope, self.scan, item.entry.timing
         if scope.triggers and scan.trigger not in scope.triggers:
             return Reason("lore.trigger", trigger=scan.trigger)
@@ -392,7 +392,7 @@ class _Search:
                 return Reason("lore.every", count=timing.every)
         return None
 
-    def _by_keys(self, item: CompiledEntry, kind: Round) -> Reason | None:
+    def _key_reason(self, item: CompiledEntry, kind: Round) -> Reason | None:
         recursed = kind != "deeper"
         ref = self.text.first_of(item, recursed)
         if ref is None:
@@ -410,9 +410,9 @@ class _Search:
             else:
                 continue
             return None
-        return Reason("lore.key", key=item.spelt(ref))
+        return Reason("lore.key", key=item.key_text(ref))
 
-    def _chosen(self, matches: list[tuple[CompiledEntry, Reason]]) -> list[CompiledEntry]:
+    def _choose_entries(self, matches: list[tuple[CompiledEntry, Reason]]) -> list[CompiledEntry]:
         """Those that keep their group, pass their draw and fit the budget; the others get a reason."""
         reasons = {item.rank: reason for item, reason in matches}
         kept = winners(
@@ -431,13 +431,13 @@ class _Search:
             if self.full and not item.entry.share.exempt:
                 self.out[item.rank] = Reason("lore.budget")
                 continue
-            if not self._lucky(item):
+            if not self._passes_draw(item):
                 continue
             chosen.append(item)
             share = item.entry.share
             sent = item.entry.text
             if "{{" in sent or "<" in sent:
-                sent = expanded(sent, *self.scan.names(item.book.id), self.luck, item.book.id, item.entry.id)
+                sent = expand_text(sent, *self.scan.names(item.book.id), self.luck, item.book.id, item.entry.id)
             if budget is not None:
                 new += self.scan.count(f"{sent}\n")
                 if not share.exempt and spent + new >= budget:
@@ -450,7 +450,7 @@ class _Search:
             self.active[item.rank] = (item, reasons[item.rank], sent)
         return chosen
 
-    def _lucky(self, item: CompiledEntry) -> bool:
+    def _passes_draw(self, item: CompiledEntry) -> bool:
         probability = item.entry.chance.probability
         if probability is None or (item.timed and item.address in self.timed.sticking):
             return True
@@ -469,7 +469,7 @@ class _Search:
         second = sum(self.text.has(item, ref, True) for ref in refs)
         return first + (second if how == "any" or (how == "all" and second == len(refs)) else 0)
 
-    def _next(self, kind: Round, woken: Sequence[CompiledEntry]) -> Round:
+    def _next_round(self, kind: Round, woken: Sequence[CompiledEntry]) -> Round:
         rules = self.rules
         if rules.recursion and not self.full:
             if woken:

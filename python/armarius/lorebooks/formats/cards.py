@@ -22,12 +22,12 @@ from armarius.lorebooks.formats.format import (
     TreePath,
     at,
     field,
-    inner,
+    inner_object,
     put,
     sample,
     written_id,
 )
-from armarius.lorebooks.record import Entry, Range, dotted
+from armarius.lorebooks.record import Entry, Range, dotted_path
 
 _OWN = {
     "key": "keys", "keysecondary": "secondary_keys", "selective": "selective", "constant": "constant",
@@ -58,10 +58,10 @@ _TABLE = native_table(
 )
 
 
-def _flat(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[str, Any]:
+def _flatten_entry(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[str, Any]:
     """A card's entry with SillyTavern's own names."""
     flat: dict[str, Any] = {native: raw[own] for native, own in _OWN.items() if own in raw}
-    extensions = inner(raw, "extensions")
+    extensions = inner_object(raw, "extensions")
     if not extensions and raw.get("extensions") not in (None, {}):
         reader.report((*path, "extensions"), raw["extensions"], "object")
     for native, snake in _EXTENSIONS.items():
@@ -104,7 +104,7 @@ def _read_book(book: Any, path: TreePath, reader: Reader, card: Mapping[str, Any
         "budget": reader.whole(book.get("token_budget"), (*path, "token_budget")),
         "recursion": None if recursive is None else reader.flag(recursive, (*path, "recursive_scanning")),
     }
-    extensions = inner(book, "extensions")
+    extensions = inner_object(book, "extensions")
     if isinstance(extensions.get("risu_fullWordMatching"), bool):
         reader.settings["full_words"] = extensions["risu_fullWordMatching"]
     reader.report_unknown(extensions, frozenset({"risu_fullWordMatching"}), (*path, "extensions"))
@@ -117,7 +117,7 @@ def _read_book(book: Any, path: TreePath, reader: Reader, card: Mapping[str, Any
         rows = enumerate(reader.listed(entries, (*path, "entries")))
     for place, raw, where in reader.objects(rows, (*path, "entries")):
         reader.report_unknown(raw, _KNOWN, where)
-        values = _TABLE.read(_flat(raw, where, reader), where, reader)
+        values = _TABLE.read(_flatten_entry(raw, where, reader), where, reader)
         reader.add(written_id(raw.get("id"), place), values, where, raw)
 
 
@@ -145,7 +145,7 @@ def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
 def _read_card(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     data = tree["data"]
     _report_prompts(data, ("data",), reader)
-    reader.report_unknown(inner(data, "extensions"), frozenset(), ("data", "extensions"))
+    reader.report_unknown(inner_object(data, "extensions"), frozenset(), ("data", "extensions"))
     if data.get("character_book") is not None:
         _read_book(data["character_book"], ("data", "character_book"), reader, data)
     reader.settings["character"] = reader.text(data.get("nickname") or data.get("name"), ("data", "name"))
@@ -164,11 +164,11 @@ def _report_prompts(card: Mapping[str, Any], path: TreePath, reader: Reader) -> 
 
 def _profile(tree: Any) -> ProfileName:  # noqa: ANN401
     """SillyTavern's where its fields stand in the entries, RisuAI's where it says so, else the specification's."""
-    data = inner(tree, "data") or tree
-    book = inner(data, "character_book") or data
-    if any("selectiveLogic" in inner(raw, "extensions") for raw in sample(book, "entries")):
+    data = inner_object(tree, "data") or tree
+    book = inner_object(data, "character_book") or data
+    if any("selectiveLogic" in inner_object(raw, "extensions") for raw in sample(book, "entries")):
         return "sillytavern"
-    if any(key.startswith("risu") for key in inner(book, "extensions")):
+    if any(key.startswith("risu") for key in inner_object(book, "extensions")):
         return "risu"
     return "character-card-spec" if tree.get("spec") in ("chara_card_v3", "lorebook_v3") else "sillytavern"
 
@@ -199,7 +199,7 @@ def _new_entry(entry: Entry) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _adder(path: TreePath) -> Callable[[Any, Entry], TreePath]:
+def _entry_adder(path: TreePath) -> Callable[[Any, Entry], TreePath]:
     def add(tree: Any, entry: Entry) -> TreePath:  # noqa: ANN401
         entries = at(tree, path)["entries"]
         if isinstance(entries, list):
@@ -229,7 +229,7 @@ def _fill_card(spec: str) -> Callable[[Any, FieldOrigin], frozenset[str]]:
         for name, value in origin.card.items():
             if name not in _NOT_COPIED and (spec == "chara_card_v3" or name not in _SINCE_V3):
                 data[name] = copy.deepcopy(value)
-                paths.add(dotted((*origin.card_at, name)))
+                paths.add(dotted_path((*origin.card_at, name)))
         paths.update(_copy_extensions(data, origin.card, origin.card_at))
         return frozenset(paths)
 
@@ -251,24 +251,24 @@ def _fill_book(book: dict[str, Any], origin: FieldOrigin) -> frozenset[str]:
         book["extensions"]["risu_fullWordMatching"] = settings["full_words"]
     for name in origin.book.keys() - _BOOK_KNOWN:
         book[name] = copy.deepcopy(origin.book[name])
-        paths.add(dotted((*origin.book_at, name)))
+        paths.add(dotted_path((*origin.book_at, name)))
     paths.update(_copy_extensions(book, origin.book, origin.book_at))
     return frozenset(paths)
 
 
 def _copy_extensions(target: dict[str, Any], source: Mapping[str, Any], at: TreePath) -> Iterator[str]:
     """Copy the extensions of a card or a book; the path of each."""
-    for name, value in inner(source, "extensions").items():
+    for name, value in inner_object(source, "extensions").items():
         target["extensions"][name] = copy.deepcopy(value)
-        yield dotted((*at, "extensions", name))
+        yield dotted_path((*at, "extensions", name))
 
 
-def _carry(raw: dict[str, Any], original: Mapping[str, Any]) -> tuple[str, ...]:
+def _carry_members(raw: dict[str, Any], original: Mapping[str, Any]) -> tuple[str, ...]:
     """The `Format.carry` of a character book: members and extensions of an entry that have no field here."""
     carried = [name for name in original if name not in _KNOWN]
     for name in carried:
         raw[name] = copy.deepcopy(original[name])
-    for name, value in inner(original, "extensions").items():
+    for name, value in inner_object(original, "extensions").items():
         if name not in _WITH_EFFECT:
             raw.setdefault("extensions", {})[name] = copy.deepcopy(value)
             carried.append(f"extensions.{name}")
@@ -280,15 +280,15 @@ def _card(name: str, short: str, spec: str) -> Format:
         name=name,
         short=short,
         claims=lambda tree: isinstance(tree, dict) and tree.get("spec") == spec and isinstance(tree.get("data"), dict),
-        book=lambda tree: ("data", "character_book") if "character_book" in inner(tree, "data") else None,
+        book=lambda tree: ("data", "character_book") if "character_book" in inner_object(tree, "data") else None,
         profile=_profile,
         read=_read_card,
         write=_write,
         begin=_new_card(spec),
-        add=_adder(("data", "character_book")),
+        add=_entry_adder(("data", "character_book")),
         members=("data",),
         fill=_fill_card(spec),
-        carry=_carry,
+        carry=_carry_members,
     )
 
 
@@ -310,9 +310,9 @@ LOREBOOK_V3 = Format(
     read=lambda tree, reader: _read_book(tree["data"], ("data",), reader),
     write=_write,
     begin=lambda name, description: {"spec": "lorebook_v3", "data": _new_book(name, description)},
-    add=_adder(("data",)),
+    add=_entry_adder(("data",)),
     fill=lambda tree, origin: _fill_book(tree["data"], origin),
-    carry=_carry,
+    carry=_carry_members,
 )
 CHARACTER_BOOK = Format(
     name="character-book",
@@ -322,9 +322,9 @@ CHARACTER_BOOK = Format(
     read=lambda tree, reader: _read_book(tree, (), reader),
     write=_write,
     begin=_new_book,
-    add=_adder(()),
+    add=_entry_adder(()),
     fill=_fill_book,
-    carry=_carry,
+    carry=_carry_members,
 )
 CARD_V1 = Format(
     name="character-card-v1",

@@ -23,7 +23,7 @@ from armarius.lorebooks.formats.format import (
     content,
     field,
     in_order,
-    joined,
+    join_keys,
     keep_priority,
     keys,
     level,
@@ -74,7 +74,7 @@ def _save_require(entry: Entry, raw: Raw) -> Values | None:
     if not entry.match.require:
         return {"keysecondary": [], "selectiveLogic": 0}
     (condition,) = entry.match.require
-    return {"keysecondary": joined(condition.keys), "selectiveLogic": _LOGIC.index(condition.how), "selective": True}
+    return {"keysecondary": join_keys(condition.keys), "selectiveLogic": _LOGIC.index(condition.how), "selective": True}
 
 
 def _read_sources(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
@@ -210,7 +210,7 @@ _TABLE = native_table()
 _KNOWN = frozenset(DEFAULTS) | {"uid", "displayIndex", "characterFilter", "extensions", "decorators", "hash", "world"}
 
 
-def _claims(tree: Any) -> bool:  # noqa: ANN401
+def _claims_tree(tree: Any) -> bool:  # noqa: ANN401
     values = sample(tree, "entries")
     return (
         any("key" in value for value in values)
@@ -254,7 +254,7 @@ def _add(tree: Any, entry: Entry) -> TreePath:  # noqa: ANN401
 WORLD_INFO = Format(
     name="sillytavern-world-info",
     short="sillytavern",
-    claims=_claims,
+    claims=_claims_tree,
     profile="sillytavern",
     read=_read,
     write=_TABLE.write,

@@ -61,7 +61,7 @@ def open_container(data: bytes, name: str) -> Container:
     Cost: linear in the size; of an archive only the members that are needed are unpacked.
     """
     if data.startswith(PNG_SIGNATURE):
-        return _picture(data, name)
+        return _read_png(data, name)
     if data.startswith(MODULE_HEAD):
         return _module(data, name)
     if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") or encoding_of(data) != "utf-8":
@@ -72,7 +72,7 @@ def open_container(data: bytes, name: str) -> Container:
     raise BookError(f"{name}: no card, lorebook or vault: neither JSON, PNG, archive nor module")
 
 
-def _picture(data: bytes, name: str) -> Container:
+def _read_png(data: bytes, name: str) -> Container:
     chunks, rest = png_chunks(data, name)
     trees: dict[str, Any] = {}
     layouts: dict[str, JsonLayout] = {}
@@ -102,14 +102,14 @@ def _picture(data: bytes, name: str) -> Container:
     if "ccv3" in trees and "chara" in trees and _data(trees["ccv3"]) != _data(trees["chara"]):
         losses.append(UnsupportedField("chara", None, Reason("loss.ccv3")))
 
-    def repacked(changed: Mapping[str, Any]) -> bytes:
+    def repack(changed: Mapping[str, Any]) -> bytes:
         made = list(chunks)
         for label in changed.keys() & numbers.keys():
             at = numbers[label]
             made[at] = chunk_with_text(made[at], dump_json(changed[label], layouts[label]))
         return join_chunks(made, rest)
 
-    return Container("png", data, trees, repacked, tuple(losses))
+    return Container("png", data, trees, repack, tuple(losses))
 
 
 def _data(tree: Any) -> Any:  # noqa: ANN401
@@ -138,10 +138,10 @@ def _archive(data: bytes, name: str) -> Container:
     if not trees:
         raise BookError(f"{name}: an archive without card.json and without Novelcrafter entries")
 
-    def repacked(changed: Mapping[str, Any]) -> bytes:
+    def repack(changed: Mapping[str, Any]) -> bytes:
         return archive.changed({path: str(text).encode() for path, text in changed.items()})
 
-    return Container("novelcrafter", data, trees, repacked, (*outside, *losses))
+    return Container("novelcrafter", data, trees, repack, (*outside, *losses))
 
 
 def _charx(data: bytes, name: str, archive: Archive, outside: tuple[UnsupportedField, ...]) -> Container:
@@ -157,7 +157,7 @@ def _charx(data: bytes, name: str, archive: Archive, outside: tuple[UnsupportedF
         except BookError as error:
             losses.append(UnsupportedField("module.risum", None, Reason("loss.unread", error=str(error))))
 
-    def repacked(changed: Mapping[str, Any]) -> bytes:
+    def repack(changed: Mapping[str, Any]) -> bytes:
         members = {}
         if "card.json" in changed:
             members["card.json"] = dump_json(changed["card.json"], layout)
@@ -165,7 +165,7 @@ def _charx(data: bytes, name: str, archive: Archive, outside: tuple[UnsupportedF
             members["module.risum"] = module.repacked({"": changed["module.risum"]})
         return archive.changed(members)
 
-    return Container("charx", data, trees, repacked, tuple(losses))
+    return Container("charx", data, trees, repack, tuple(losses))
 
 
 FORMATS: tuple[Format, ...] = (
@@ -205,15 +205,15 @@ def by_short(short: str) -> Format | None:
 
 def card_format(tree: Any) -> Format | None:  # noqa: ANN401
     """The format of a tree that is a character card; None for any other."""
-    format_ = _claimed(tree)
+    format_ = _format_of_tree(tree)
     return format_ if format_ is not None and format_.members is not None else None
 
 
-def _claimed(tree: Any) -> Format | None:  # noqa: ANN401
+def _format_of_tree(tree: Any) -> Format | None:  # noqa: ANN401
     return next((fmt for fmt in FORMATS if fmt.claims(tree)), None)
 
 
-def found_in(container: Container, name: str) -> EmbeddedText:
+def find_book(container: Container, name: str) -> EmbeddedText:
     """The format of a container, and which of its trees holds the book.
 
     Raises:
@@ -223,22 +223,22 @@ def found_in(container: Container, name: str) -> EmbeddedText:
     if container.kind == "novelcrafter":
         return EmbeddedText(NOVELCRAFTER, "", NOVELCRAFTER.name)
     if container.kind == "charx":
-        card = _claimed(trees["card.json"])
+        card = _format_of_tree(trees["card.json"])
         if card is None:
             raise BookError(f"{name}: card.json is no card that is known")
         module = trees.get("module.risum")
-        if module is not None and (format_ := _claimed(module)) is not None:
+        if module is not None and (format_ := _format_of_tree(module)) is not None:
             lost = UnsupportedField("data.character_book", None, Reason("loss.risum"))
             return EmbeddedText(format_, "module.risum", "charx", (lost,))
         return EmbeddedText(card, "card.json", "charx")
     label = next((key for key in ("", "ccv3", "chara", "naidata") if key in trees), "")
-    format_ = _claimed(trees[label])
+    format_ = _format_of_tree(trees[label])
     if format_ is None:
-        raise BookError(f"{name}: {_what(trees[label])}: no format that is known")
+        raise BookError(f"{name}: {_describe_tree(trees[label])}: no format that is known")
     return EmbeddedText(format_, label, format_.name)
 
 
-def _what(tree: Any) -> str:  # noqa: ANN401
+def _describe_tree(tree: Any) -> str:  # noqa: ANN401
     if isinstance(tree, dict):
         return f"an object with {', '.join(list(tree)[:5]) or 'nothing in it'}"
     return f"a list of {len(tree)}" if isinstance(tree, list) else f"JSON of {type(tree).__name__}"
@@ -292,14 +292,14 @@ def load_json(data: bytes, name: str) -> tuple[Any, JsonLayout]:
     if encoding != "utf-8" and text.count("{") + text.count("[") > MAX_OBJECTS:
         raise BookError(f"{name}: more than {MAX_OBJECTS:,} lists and objects")
     try:
-        tree = json.loads(text, parse_constant=_no_constant)
+        tree = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise BookError(f"{name}: not JSON: {error.msg} in line {error.lineno}") from None
     except RecursionError:
         raise BookError(f"{name}: nested more than {MAX_DEPTH} deep") from None
     except ValueError as error:
         raise BookError(f"{name}: not JSON: {error}") from None
-    if isinstance(tree, dict | list) and _too_deep(tree):
+    if isinstance(tree, dict | list) and _is_too_deep(tree):
         raise BookError(f"{name}: nested more than {MAX_DEPTH} deep")
     indent = _INDENT.match(text)
     stripped = text.rstrip()
@@ -340,7 +340,7 @@ def encoding_of(data: bytes) -> str:
     return "utf-16-be" if head == _MARKS["utf-16-be"] or head in (b"\0{", b"\0[") else "utf-8"
 
 
-def _too_deep(tree: Any) -> bool:  # noqa: ANN401
+def _is_too_deep(tree: Any) -> bool:  # noqa: ANN401
     """Whether lists and objects are nested deeper than is read; looked at level by level."""
     level = [tree]
     for _ in range(MAX_DEPTH):
@@ -355,7 +355,7 @@ def _too_deep(tree: Any) -> bool:  # noqa: ANN401
     return True
 
 
-def _no_constant(constant: str) -> None:
+def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON value")
 
 
@@ -409,7 +409,7 @@ def chunk_text(chunk: PngChunk) -> tuple[str, bytes] | None:
         return None
     head, packed = _head(chunk)
     content = chunk.data[head:]
-    return key, _unpacked(content, f"chunk {key}") if packed else content
+    return key, _inflate_text(content, f"chunk {key}") if packed else content
 
 
 def _head(chunk: PngChunk) -> tuple[int, bool]:
@@ -425,7 +425,7 @@ def _head(chunk: PngChunk) -> tuple[int, bool]:
     return (translated + 1 if translated >= 0 else len(chunk.data)), packed
 
 
-def _unpacked(content: bytes, name: str) -> bytes:
+def _inflate_text(content: bytes, name: str) -> bytes:
     unpacking = zlib.decompressobj()
     try:
         text = unpacking.decompress(content, MAX_BYTES)

@@ -19,7 +19,7 @@ from armarius.lorebooks.record import (
     KeyKind,
     UnsupportedField,
     book_id,
-    dotted,
+    dotted_path,
     expression_of,
     split_decorators,
     value_of,
@@ -52,7 +52,7 @@ def is_empty(value: Any) -> bool:  # noqa: ANN401
     return value is None or value is False or value in ("", 0) or value in ([], {})
 
 
-def inner(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
+def inner_object(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
     """A member that is an object; {} for anything else."""
     value = raw.get(name)
     return value if isinstance(value, dict) else {}
@@ -134,7 +134,7 @@ class Reader:
 
     def report(self, path: Iterable[str | int], value: object, code: str, **parts: str | int) -> None:
         """Add a row to the losses; its reason is the row `loss.CODE` of reasons.toml."""
-        self.losses.append(UnsupportedField(dotted(path), value, Reason(f"loss.{code}", **parts)))
+        self.losses.append(UnsupportedField(dotted_path(path), value, Reason(f"loss.{code}", **parts)))
 
     def report_unknown(self, raw: Raw, names: frozenset[str], path: TreePath) -> None:
         """Report all members of `raw` that are not empty and not known."""
@@ -155,7 +155,7 @@ class Reader:
                 self.report(path, None, "entries", most=MAX_ENTRIES)
             self._full = True
             return
-        written, id_ = id_, _CONTROL.sub("\ufffd", id_ or dotted(path))
+        written, id_ = id_, _CONTROL.sub("\ufffd", id_ or dotted_path(path))
         if written and id_ != written:
             self.report(path, written, "control")
         if id_ in self._ids:
@@ -241,9 +241,9 @@ class Reader:
         for at, item in enumerate(value):
             if not isinstance(item, str) and item is not None:
                 self.report((*path, at), item, "key")
-        return self._at_most([item for item in value if isinstance(item, str)], path)
+        return self._limit_keys([item for item in value if isinstance(item, str)], path)
 
-    def _at_most(self, keys: list[str], path: TreePath) -> list[str]:
+    def _limit_keys(self, keys: list[str], path: TreePath) -> list[str]:
         if len(keys) > MAX_KEYS:
             self.report(path, len(keys), "most_keys", most=MAX_KEYS)
         return keys[:MAX_KEYS]
@@ -256,7 +256,7 @@ class Reader:
         else:
             text = self.text(value, path)
             pieces = text.split(",") if text else []
-        pieces = [piece.strip() if trim else piece for piece in self._at_most(pieces, path)]
+        pieces = [piece.strip() if trim else piece for piece in self._limit_keys(pieces, path)]
         return [piece for piece in pieces if piece or blanks]
 
 
@@ -363,9 +363,9 @@ class FieldTable:
                 readers[part if dot else ""].append(row.read)
         self._plain = readers.pop("")
         self._parts = [
-            (part, reads, (when or {}).get(part), getattr(base, part), _said(getattr(base, part)))
+            (part, reads, (when or {}).get(part), getattr(base, part), _changed_values(getattr(base, part)))
             for part, reads in readers.items()
-            if reads or _said(getattr(base, part))
+            if reads or _changed_values(getattr(base, part))
         ]
 
     def read(self, raw: Raw, path: TreePath, reader: Reader) -> Values:
@@ -401,7 +401,7 @@ class FieldTable:
         return changes is not None and all(put(raw, name, value) for name, value in changes.items())
 
 
-def _said(part: Any) -> Values:  # noqa: ANN401
+def _changed_values(part: Any) -> Values:  # noqa: ANN401
     """What a part says other than a new one."""
     new = type(part)()
     return {name: value for name in part.__slots__ if (value := getattr(part, name)) != getattr(new, name)}
@@ -543,7 +543,7 @@ def keys(
         into["keys"] = typed_keys(texts, kinds)
 
     def save(entry: Entry, raw: Raw) -> Values | None:
-        made = joined(entry.match.keys, comma)
+        made = join_keys(entry.match.keys, comma)
         return None if made is None or any(key.kind not in kinds for key in entry.match.keys) else {name: made}
 
     return FieldRow((name,), ("match.keys",), save, read)
@@ -561,7 +561,7 @@ def secondary(second: FieldRow, flag: str, comma: str = "") -> FieldRow:
 
     def save(entry: Entry, raw: Raw) -> Values | None:
         require = entry.match.require
-        made = joined([key for condition in require for key in condition.keys], comma)
+        made = join_keys([key for condition in require for key in condition.keys], comma)
         if made is None or len(require) > 1 or any(condition.how != "any" for condition in require):
             return None
         return {name: made, flag: bool(require)}
@@ -569,7 +569,7 @@ def secondary(second: FieldRow, flag: str, comma: str = "") -> FieldRow:
     return FieldRow((name, flag), ("match.require",), save, read)
 
 
-def joined(some: Iterable[Key], comma: str = "") -> str | list[str] | None:
+def join_keys(some: Iterable[Key], comma: str = "") -> str | list[str] | None:
     """Keys as one text with commas, or as a list; None where a comma in a key would make two of it."""
     texts = [key.text for key in some]
     if not comma:

@@ -30,9 +30,9 @@ from armarius.documents.titles import as_strings, group_of, parse_front_matter
 from armarius.errors import BookError
 from armarius.headings.display import Reason
 from armarius.io.read import Archive
-from armarius.lorebooks.formats.format import Format, Reader, TreePath, inner
+from armarius.lorebooks.formats.format import Format, Reader, TreePath, inner_object
 from armarius.lorebooks.record import Entry, Key, Matching, Priority, Range, Recursion, UnsupportedField
-from armarius.text.unicode import fold, joined
+from armarius.text.unicode import fold, join_parts
 
 _FOLDER = re.compile(r"(?:^|/)([^/]+)/[^/]*-([0-9A-Za-z]{27})/(entry\.md|metadata\.json|notes\.md)\Z")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
@@ -79,7 +79,7 @@ def _read_export(tree: Any, reader: Reader) -> None:  # noqa: ANN401
                 reader.report((folder, "metadata.json"), None, "no_json")
         if not isinstance(metadata, dict):
             metadata = {}
-        attributes = inner(metadata, "attributes")
+        attributes = inner_object(metadata, "attributes")
         fields, end = parse_front_matter(files.get("entry.md", ""))
         text = files.get("entry.md", "")[end:].strip()
         if "entry.md" not in files:
@@ -92,11 +92,11 @@ def _read_export(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         names = [alias for alias in aliases if isinstance(alias, str)] if isinstance(aliases, list) else []
         names = names or list(as_strings(fields.get("aliases")))
         level: Any = "when_detected"
-        if _yes(details.get("alwaysincludeincontext")):
+        if _is_true(details.get("alwaysincludeincontext")):
             level = "always"
-        elif _yes(details.get("noautoinclude")):
+        elif _is_true(details.get("noautoinclude")):
             level = "manual_only"
-        tracked = not _yes(details.get("donottrack"))
+        tracked = not _is_true(details.get("donottrack"))
         id_ = metadata.get("id")
         id_ = id_ if isinstance(id_, str) and id_ else match[2] if match else folder
         values = {
@@ -117,7 +117,7 @@ def _read_export(tree: Any, reader: Reader) -> None:  # noqa: ANN401
 
 def nested_of(original: Mapping[str, Any]) -> tuple[str, ...]:
     """Ids of the entries that one nests, in order; the object is that of `Entry.original`."""
-    ids = inner(inner(original, "metadata"), "relationships").get("nestedEntries")
+    ids = inner_object(inner_object(original, "metadata"), "relationships").get("nestedEntries")
     return tuple(dict.fromkeys(item for item in ids if isinstance(item, str))) if isinstance(ids, list) else ()
 
 
@@ -131,14 +131,14 @@ def _own_fields(front: str) -> dict[str, str]:
             inside = line.strip() == "fields:"
         elif inside and (item := _ITEM.match(line)) is not None and name:
             value = item[1].strip().strip("\"'")
-            fields[name] = joined((fields[name], value), "、", name) if fields.get(name) else value
+            fields[name] = join_parts((fields[name], value), "、", name) if fields.get(name) else value
         elif inside and (pair := _FIELD.match(line)) is not None:
             name = pair[1].strip("\"' ")
             fields[name] = (pair[2] or "").strip().strip("\"'[]")
     return {name: value for name, value in fields.items() if value}
 
 
-def _yes(value: Any) -> bool:  # noqa: ANN401
+def _is_true(value: Any) -> bool:  # noqa: ANN401
     return value is True or (isinstance(value, str) and value.lower() == "true")
 
 
@@ -180,13 +180,13 @@ _KNOWN = frozenset(
 )
 
 
-def linked(text: str) -> tuple[str, ...]:
+def linked_notes(text: str) -> tuple[str, ...]:
     """The notes that a text links to, in order, each once; embeds do not count."""
     return tuple(dict.fromkeys(link[1].strip() for link in _LINK.finditer(_EMBED.sub("", text)) if link[1].strip()))
 
 
 def _read_vault(tree: Any, reader: Reader) -> None:  # noqa: ANN401
-    for path, text in inner(tree, "files").items():
+    for path, text in inner_object(tree, "files").items():
         if not isinstance(text, str):
             reader.report(("files", path), text, "no_text_kept")
             continue
@@ -318,7 +318,7 @@ def _vault(files: Mapping[str, Any], entries: Iterable[Entry]) -> ExtractedEntit
     losses = [
         UnsupportedField(path, f"[[{target}]]", Reason("loss.no_link"))
         for path, text in texts.items()
-        for target in linked(text)
+        for target in linked_notes(text)
         if not _ATTACHED.search(target) and fold(target.rpartition("/")[2].removesuffix(".md")) not in called
     ]
     relations = tuple((relation.source, relation.target, relation.type) for relation in merged.relations)

@@ -20,7 +20,7 @@ from armarius.lorebooks.formats.format import (
     content,
     field,
     in_order,
-    inner,
+    inner_object,
     keep_priority,
     keys,
     level,
@@ -86,10 +86,10 @@ def _read_save(table: FieldTable) -> Callable[[Any, Reader], None]:
     def read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         reader.settings["story"] = _story(tree)
         folders = {}
-        for key, raw in inner(tree, "wifolders_d").items():
+        for key, raw in inner_object(tree, "wifolders_d").items():
             if isinstance(raw, dict) and isinstance(raw.get("name"), str):
                 folders[str(key)] = raw["name"]
-        saved = inner(tree, "savedsettings")
+        saved = inner_object(tree, "savedsettings")
         if isinstance(saved.get("case_sensitive_wi"), bool):
             reader.settings["case"] = saved["case_sensitive_wi"]
         if isinstance(tree.get("wisearchdepth"), int):
@@ -104,7 +104,7 @@ def _story(tree: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
     """Opening and actions of a story, which is what its book searches."""
     actions = tree.get("actions")
     if isinstance(actions, dict):  # version 2: {action_count, actions: {"0": {"Selected Text": …}}}
-        listed = in_order(inner(actions, "actions"))
+        listed = in_order(inner_object(actions, "actions"))
         actions = [action.get("Selected Text", "") if isinstance(action, dict) else "" for _, action in listed]
     texts = tuple(action for action in actions if isinstance(action, str)) if isinstance(actions, list) else ()
     prompt = tree.get("prompt")
@@ -207,7 +207,7 @@ _TABLES = {True: _ai_dungeon_table("value"), False: _ai_dungeon_table("entry")}
 _AI_DUNGEON_KNOWN = _TABLES[True].names | {"entry", "id", "hidden", "useForCharacterCreation", "description"}
 
 
-def _claims(tree: Any) -> bool:  # noqa: ANN401
+def _claims_tree(tree: Any) -> bool:  # noqa: ANN401
     return isinstance(tree, list) and any("keys" in row and ("entry" in row or "value" in row) for row in sample(tree))
 
 
@@ -223,7 +223,7 @@ _NEW_CARD = {"keys": "", "value": "", "type": "", "title": "", "description": ""
 AI_DUNGEON = Format(
     name="ai-dungeon-world-info",
     short="ai-dungeon",
-    claims=_claims,
+    claims=_claims_tree,
     profile="ai-dungeon",
     read=_read,
     write=lambda raw, leaf, entry: _TABLES["value" in raw].write(raw, leaf, entry),
@@ -291,10 +291,10 @@ _TABLE = FieldTable(
 _NOVELAI_KNOWN = _TABLE.names | {"lastUpdatedAt", "id", "category", "loreBiasGroups", "advancedConditions"}
 
 
-def _merged(raw: dict[str, Any], category: Mapping[str, Any]) -> dict[str, Any]:
+def _apply_defaults(raw: dict[str, Any], category: Mapping[str, Any]) -> dict[str, Any]:
     """An entry over the defaults of its category; `contextConfig` member by member."""
-    defaults = inner(category, "categoryDefaults") if category.get("useCategoryDefaults") else {}
-    config = {**_CONFIG, **inner(defaults, "contextConfig"), **inner(raw, "contextConfig")}
+    defaults = inner_object(category, "categoryDefaults") if category.get("useCategoryDefaults") else {}
+    config = {**_CONFIG, **inner_object(defaults, "contextConfig"), **inner_object(raw, "contextConfig")}
     usable = {key: value for key, value in defaults.items() if key in _OF_CATEGORIES}
     return {**usable, **raw, "contextConfig": config}
 
@@ -320,7 +320,7 @@ def _reader(path: TreePath) -> Callable[[Any, Reader], None]:
             return
         if path:
             reader.name = reader.text(tree.get("title") or at(tree, ("metadata", "title")), ("title",))
-        if inner(book, "settings").get("orderByKeyLocations"):
+        if inner_object(book, "settings").get("orderByKeyLocations"):
             where = (*path, "settings", "orderByKeyLocations")
             reader.report(where, True, "by_key")
         categories = _categories(book, path, reader)
@@ -341,7 +341,7 @@ def _read_entry(raw: dict[str, Any], index: int, path: TreePath, categories: Map
         reader.report_unused(raw, name, path)
     reader.report_unknown(raw, _NOVELAI_KNOWN, path)
     folder, id_ = category.get("name"), raw.get("id")
-    values = _TABLE.read(_merged(raw, category), path, reader)
+    values = _TABLE.read(_apply_defaults(raw, category), path, reader)
     values["folder"] = folder if isinstance(folder, str) else ""
     if category.get("enabled") is False:
         values["level"] = "never"

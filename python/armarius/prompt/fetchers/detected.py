@@ -29,7 +29,7 @@ _NEARBY, _SPEAKS = 1.0, 0.5
 _ENOUGH: Final = 0.3  # less is a name in passing: twice in the window, never near, never speaking
 
 
-def present(
+def find_present(
     text: str, cursor: int, matcher: EntityMatcher
 ) -> tuple[dict[str, Mention], dict[str, int], dict[str, float], dict[str, str]]:
     """Who is named in a window, as the core reads it in one pass.
@@ -84,7 +84,7 @@ class _Text:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _NamesInText:
     """What the matcher found in a text: where each entity stands first, how often, its weight in the scene.
 
     `shadowed` are entities that stand inside longer names; it may hold some that the text also names on their own.
@@ -98,7 +98,7 @@ class _Read:
 
 
 @dataclass(frozen=True, slots=True)
-class _Built:
+class _BuiltMatcher:
     """A matcher and what was listed when it was built; `absent` is empty when there are too many to list apart."""
 
     groups: tuple[tuple[Entity, ...], ...]
@@ -107,10 +107,10 @@ class _Built:
     absent: dict[str, Omission]
     detectable: int
 
-    def read(self, text: _Text, cursor: int) -> _Read:
+    def read(self, text: _Text, cursor: int) -> _NamesInText:
         """What is named in `text`; the user's own words are read as a question. Cost: two searches."""
         if text.origin != "query":
-            return _Read(text, *present(text.text, cursor - text.base, self.matcher))
+            return _NamesInText(text, *find_present(text.text, cursor - text.base, self.matcher))
         mentions = self.matcher.find_in_question(text.text)
         ids = [mention.entity_id for mention in mentions]
         firsts = dict(zip(reversed(ids), reversed(mentions), strict=True))
@@ -119,7 +119,7 @@ class _Built:
             for item in self.matcher.explain(text.text)
             if item.reason == "shadowed"
         }
-        return _Read(text, firsts, Counter(ids), {}, shadowed)
+        return _NamesInText(text, firsts, Counter(ids), {}, shadowed)
 
 
 class RetrievedFetcher:
@@ -155,7 +155,7 @@ class RetrievedFetcher:
         self._build = matcher
         self._levels = CONTEXT_LEVELS if report_levels else ("when_detected",)
         self._around = around
-        self._built: _Built | None = None
+        self._built: _BuiltMatcher | None = None
         self._cards = Cards()
         self._lock = threading.Lock()
 
@@ -222,7 +222,7 @@ class RetrievedFetcher:
             texts.append(_Text(piece.origin, cleaned(piece.text[:MAX_SEARCHED]), piece.base))
         return texts, omitted
 
-    def _matcher(self, groups: tuple[tuple[Entity, ...], ...]) -> _Built:
+    def _matcher(self, groups: tuple[tuple[Entity, ...], ...]) -> _BuiltMatcher:
         with self._lock:
             built = self._built
         if built is not None and (all(map(is_, built.groups, groups)) or built.groups == groups):
@@ -234,7 +234,7 @@ class RetrievedFetcher:
             entity.id: Omission(f"entity:{entity.id}", "retrieved", f"codex:detected:{entity.id}", "no match")
             for entity in (detectable if len(detectable) <= _LISTED_APART else ())
         }
-        built = _Built(groups, self._build(entities), by_id, absent, len(detectable))
+        built = _BuiltMatcher(groups, self._build(entities), by_id, absent, len(detectable))
         with self._lock:
             self._built = built
         return built
@@ -242,8 +242,8 @@ class RetrievedFetcher:
     def _answer(
         self,
         request: FetchRequest,
-        built: _Built,
-        reads: list[_Read],
+        built: _BuiltMatcher,
+        reads: list[_NamesInText],
         omitted: list[Omission],
     ) -> Fetched:
         scores: dict[str, float] = {}
@@ -253,7 +253,7 @@ class RetrievedFetcher:
                 score = _SCORES[read.text.origin] + _PER_MENTION * min(count, _MENTIONS_COUNTED)
                 scores[id_] = max(score, scores.get(id_, 0.0))
             shadowed |= read.shadowed
-        passing, weight = _in_passing(built, reads)
+        passing, weight = _passing_mentions(built, reads)
         if "ending" in request.recipe.parts:  # nobody is asked about: who matters to the scene comes first
             scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * value for id_, value in weight.items()}
         candidates: list[Candidate] = []
@@ -290,7 +290,7 @@ class RetrievedFetcher:
         return Fetched(tuple(candidates), tuple(omitted))
 
 
-def _in_passing(built: _Built, reads: list[_Read]) -> tuple[dict[str, Reason], dict[str, float]]:
+def _passing_mentions(built: _BuiltMatcher, reads: list[_NamesInText]) -> tuple[dict[str, Reason], dict[str, float]]:
     """Of entities named around the cursor alone: those without a card, with the reason; and the weight of each."""
     targets = {id_ for read in reads if read.text.origin != "cursor" for id_ in read.counts}
     weight: dict[str, float] = {}

@@ -284,9 +284,9 @@ class Described:
         if entry is None or entry[0] is not document:
             origins: Sequence[tuple[int, str]] = cast.origins.get(document.path, ())
             if saved is not None and saved is not document:
-                moved = _moved(saved.text, document.text)
+                moved = _line_mapping(saved.text, document.text)
                 origins = [(moved(line), id_) for line, id_ in origins]
-            entry = cast.known[document.path] = document, tuple(_abouts(document, origins, cast.names, matcher))
+            entry = cast.known[document.path] = document, tuple(_stretches_of(document, origins, cast.names, matcher))
         return entry[1]
 
 
@@ -305,7 +305,7 @@ class _Cast:
                 self.names.setdefault(fold(name).strip(), set()).add(entity.id)
 
 
-def hidden(
+def hidden_spans(
     described: Mapping[str, Sequence[About]],
     muted: Collection[str],
     never: Collection[str] = (),
@@ -328,7 +328,7 @@ def hidden(
     return tuple([(path, tuple(spans)) for path, spans in ranges.items()])
 
 
-def _abouts(
+def _stretches_of(
     document: Document, origins: Sequence[tuple[int, str]], names: Mapping[str, set[str]], matcher: EntityMatcher
 ) -> Iterator[About]:
     lines = _first_lines(document)
@@ -336,7 +336,7 @@ def _abouts(
     for line, id_ in origins if lines else ():
         begins.setdefault(max(bisect_right(lines, line) - 1, 0), set()).add(id_)
     for part in document.paragraphs:
-        if part.role == "heading" and part.index not in begins and (named := _headed(document, part, names)):
+        if part.role == "heading" and part.index not in begins and (named := _heading_entities(document, part, names)):
             begins[part.index] = named
     mentions = matcher.find_all(document.text)
     starts = [hit.start for hit in mentions]
@@ -421,7 +421,7 @@ def _items(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield begun[:2]
 
 
-def _headed(document: Document, heading: Paragraph, names: Mapping[str, set[str]]) -> set[str]:
+def _heading_entities(document: Document, heading: Paragraph, names: Mapping[str, set[str]]) -> set[str]:
     """The entities that have a heading as their name; the title of a file counts when the file has that name too."""
     title = fold(heading.heading_path[-1]).strip() if heading.heading_path else ""
     if len(heading.heading_path) < 2 and fold(PurePosixPath(document.path).stem) != title:
@@ -439,7 +439,7 @@ def _first_lines(document: Document) -> list[int]:
     return lines
 
 
-def _moved(before: str, now: str) -> Callable[[int], int]:
+def _line_mapping(before: str, now: str) -> Callable[[int], int]:
     """Where a line of `before` is in `now`, from 1: counted from the nearer end of the text, else by what it says."""
     old, new = before.split("\n"), now.split("\n")
     most = min(len(old), len(new))

@@ -194,7 +194,7 @@ class ProjectStyle:
         if missing := [path for path in files if path not in by_path]:
             raise ConfigError(f"{CONFIG_NAME}: style.files: no document {missing[0]!r}")
         ordered = files or sorted(by_path, key=lambda path: (path.count("/"), path))
-        styles = (replace(_of(by_path[path]), declared=bool(files)) for path in ordered)
+        styles = (replace(_style_of(by_path[path]), declared=bool(files)) for path in ordered)
         self._styles = [style for style in styles if style.text.strip()]
         if text.strip():
             self._styles.insert(0, Style(CONFIG_NAME, text))
@@ -204,7 +204,7 @@ class ProjectStyle:
         return list(self._styles)
 
 
-def _of(document: Document) -> Style:
+def _style_of(document: Document) -> Style:
     numbers = {document.chapter, *(part.chapter for part in document.paragraphs)} - {None}
     body = next((part.start for part in document.paragraphs if part.role != "front_matter"), len(document.text))
     prose = filled_in(document.text[body:])
@@ -266,7 +266,7 @@ class SettingsFetcher:
         if self._style is not None:
             try:
                 for item in self._style.style_list(request.project_id):
-                    if (outside := _outside(item, request)) is None:
+                    if (outside := _style_omission(item, request)) is None:
                         candidates.append(_style(item, request))
                     else:
                         omitted.append(outside)
@@ -303,7 +303,7 @@ def _memory(memory: Memory, request: FetchRequest) -> Candidate:
     )
 
 
-def _outside(style: Style, request: FetchRequest) -> Omission | None:
+def _style_omission(style: Style, request: FetchRequest) -> Omission | None:
     """Why a description of style is left out: chapters may serve as one, and the request may leave those out."""
     outside = [why for number in style.chapters if (why := request.bounds.leaves_out(None, number)) is not None]
     if not outside:

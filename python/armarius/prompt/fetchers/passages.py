@@ -24,7 +24,7 @@ from armarius.errors import ContextWarning
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, frame, heading
 from armarius.index.source import EditorTexts
 from armarius.prompt.fetchers.entities import card_candidate, card_of, relation_source
-from armarius.prompt.fetchers.story import planned
+from armarius.prompt.fetchers.story import plan_of_chapter
 from armarius.search.corpus import Corpus, Outside
 from armarius.search.explain import MatchHighlights
 from armarius.search.passages import RankedPassages
@@ -114,7 +114,7 @@ class PassageFetcher:
             return Fetched()
         goes_on = "ending" in recipe.parts
         asks = bool(request.query.strip()) and not (goes_on and recipe.bare)
-        plan = planned(self._corpus.documents, self._corpus.map, request) if recipe.bare else ""
+        plan = plan_of_chapter(self._corpus.documents, self._corpus.map, request) if recipe.bare else ""
         alone, plan = bool(plan) and not goes_on, plan if goes_on else ""  # a question about a plan gets the plan
         sources = self._sources if query else replace(self._sources, vectors=None)
         wordings = (*request.also, plan) if plan else request.also
@@ -127,7 +127,7 @@ class PassageFetcher:
             if sources.vectors is not None:
                 sources = replace(sources, vectors=sources.vectors.with_live(documents.get(live.path), live))
             documents = {**documents, live.path: live}
-        outside = self._outside(request, query, task="guessed" not in recipe.parts)
+        outside = self._outside_files(request, query, task="guessed" not in recipe.parts)
         with self._corpus.acquire(bounds, live, outside) as corpus:
             result = find(
                 corpus,
@@ -142,15 +142,15 @@ class PassageFetcher:
             )
             corpus = result.corpus
             question = result.answer.understanding
-            rivals = [_statement(row, request) for row in _disputed(corpus, result, request.moment)]
+            rivals = [_statement(row, request) for row in _find_disputes(corpus, result, request.moment)]
             reading = None
             if "chapters" in question.recipe.parts:
                 from armarius.search.reading import reading_of
 
                 reading = reading_of(corpus, question, self._open(documents, request), request.cursor)
-            cards = [*_cards(corpus, result, request), *_present(corpus, result, request, reading)]
+            cards = [*_cards(corpus, result, request), *_present_cards(corpus, result, request, reading)]
             related = relations_asked(corpus, result, request)
-            plain = _plain(corpus, result, (query, *request.also)) if "plain" in recipe.parts else ()
+            plain = _best_stretches(corpus, result, (query, *request.also)) if "plain" in recipe.parts else ()
         documents = Visible(documents, bounds) if bounds else documents
         open_document = (request.document, request.text)
         offer: PassageStream = RankedPassages(
@@ -166,7 +166,7 @@ class PassageFetcher:
         if self._reranking is not None:
             offer, troubles = self._reranking.apply(offer, query)
             warnings = [*warnings, *troubles]
-        omitted = [*result.answer.omitted, *related.omitted, *_unknown(result.ranked)]
+        omitted = [*result.answer.omitted, *related.omitted, *_unknown_words(result.ranked)]
         for why, many in self._files.summary(corpus.outside):
             source = f"request:{why.partition(':')[0]}"
             detail = Reason("out.hidden_many", count=many, reason=why)
@@ -176,7 +176,7 @@ class PassageFetcher:
             return Fetched((), (), warnings, None, confidence)
         return Fetched((*related.candidates, *cards, *rivals), omitted, warnings, offer, confidence)
 
-    def _outside(self, request: FetchRequest, query: str, *, task: bool) -> Outside:
+    def _outside_files(self, request: FetchRequest, query: str, *, task: bool) -> Outside:
         """The documents that are no candidates for the request."""
         pinned = [wish.key.partition("#")[0] for wish in request.wishes if not wish.mute and wish.kind in _TEXTS]
         return self._files.outside(query, document=request.document, kinds=request.kinds, pinned=pinned, task=task)
@@ -202,7 +202,7 @@ class PassageFetcher:
         return ids
 
 
-def _plain(corpus: Corpus, result: PassageResult, wordings: Sequence[str]) -> list[ScoredStretch]:
+def _best_stretches(corpus: Corpus, result: PassageResult, wordings: Sequence[str]) -> list[ScoredStretch]:
     """The best stretches of all texts for each wording, in turn."""
     core = (corpus.whole if corpus.wider is None else corpus.wider()).core
     best = [core.stretches(cleaned(wording), result.ranked.query, _STRETCHES) for wording in wordings]
@@ -210,7 +210,7 @@ def _plain(corpus: Corpus, result: PassageResult, wordings: Sequence[str]) -> li
     return list({(item.path, item.first): item for turn in turns for item in turn if item is not None}.values())
 
 
-def _unknown(ranked: Ranked) -> list[Omission]:
+def _unknown_words(ranked: Ranked) -> list[Omission]:
     """The words of the question that occur nowhere, where they make the answer doubtful."""
     if ranked.outcome == "found" or ranked.stated or not ranked.missing:
         return []
@@ -218,7 +218,7 @@ def _unknown(ranked: Ranked) -> list[Omission]:
     return [Omission("request:words", "retrieved", "request:words", "no match", detail)]
 
 
-def _disputed(corpus: Corpus, result: PassageResult, chapter: int | None) -> "list[Statement]":
+def _find_disputes(corpus: Corpus, result: PassageResult, chapter: int | None) -> "list[Statement]":
     """Sentences that contradict each other about the entities of the question.
 
     Of what is asked, when the question is one of consistency or of something that can be compared (age, home, mark …);
@@ -263,7 +263,7 @@ def _cards(corpus: Corpus, result: PassageResult, request: FetchRequest) -> Iter
         yield card_candidate(entity, request, f"kg:related:{entity_id}", _RELATED_SCORE * factor, (why,))
 
 
-def _present(
+def _present_cards(
     corpus: Corpus, result: PassageResult, request: FetchRequest, reading: "Reading | None"
 ) -> Iterator[Candidate]:
     """Cards of the entities in what is read, or whose consistency is in question, most often named first."""
@@ -328,7 +328,7 @@ def relations_asked(corpus: Corpus, result: PassageResult, request: FetchRequest
     wishes = {wish.key: wish for wish in request.wishes if wish.kind in ("entity", "asked")}
     named, reached = set(question.entities), set(result.people.related) | set(result.people.external)
     if any(word.path == ANY for word in question.relations):
-        reached |= _tied(relations, named)
+        reached |= _related_ids(relations, named)
     inner = named | reached if any(len(word.path) > 1 for word in question.relations) else named
     offered: dict[tuple[str, str], list[Relation]] = {}
     omitted: list[Omission] = []
@@ -336,7 +336,7 @@ def relations_asked(corpus: Corpus, result: PassageResult, request: FetchRequest
         ends = {relation.source, relation.target}
         if not (ends <= named | reached and ends & inner):
             continue
-        hidden = [why for end in sorted(ends) if (why := _withheld(entities[end], wishes.get(end))) is not None]
+        hidden = [why for end in sorted(ends) if (why := _withheld_reason(entities[end], wishes.get(end))) is not None]
         source = relation_source(relation)
         if hidden:
             omitted.append(Omission(source, "retrieved", source, *hidden[0], one_line(relation.type)))
@@ -387,7 +387,7 @@ def relation_text(
     return "\n".join(sorted(lines))
 
 
-def _tied(relations: Sequence[Relation], named: set[str]) -> set[str]:
+def _related_ids(relations: Sequence[Relation], named: set[str]) -> set[str]:
     """Who is tied to the one that is named, or to two at least of several."""
     ties: dict[str, set[str]] = {}
     for relation in relations:
@@ -425,7 +425,7 @@ def _relation(
     )
 
 
-def _withheld(entity: Entity, wish: Wish | None) -> tuple[OmitReason, str] | None:
+def _withheld_reason(entity: Entity, wish: Wish | None) -> tuple[OmitReason, str] | None:
     """Why a prompt may not speak of an entity; None when it may."""
     if wish is not None:
         return (wish.reason, wish.why) if wish.mute else None

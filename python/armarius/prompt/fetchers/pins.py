@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from armarius.arguments import Hidden
-from armarius.codex.cards import chapter_at, tidy, visible
-from armarius.codex.model import Codex, Entity, NameIndex, Pin, Relation, several
+from armarius.codex.cards import chapter_at, drop_blanks, visible
+from armarius.codex.model import Codex, Entity, NameIndex, Pin, Relation, ambiguous_name
 from armarius.documents.document import Document
 from armarius.documents.titles import as_strings
 from armarius.errors import ContextWarning, ContractError, UnknownId
 from armarius.headings import Reason, frame, heading
-from armarius.prompt.fetchers.entities import About, card_candidate, hidden, relation_source
+from armarius.prompt.fetchers.entities import About, card_candidate, hidden_spans, relation_source
 from armarius.prompt.fetchers.layers import withheld_facts
 from armarius.types import DOCUMENT, PASSAGE, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
 from armarius.validation import near, shown, suggestion
@@ -64,9 +64,9 @@ class _Project:
         keys = self.keys(target)
         ids = [key for kind, key in keys if kind == "entity"]
         if len(ids) > 1 and ids == list(self.who.meant(target)):
-            raise several(target, ids, where)
+            raise ambiguous_name(target, ids, where)
         if not keys:
-            close = self._near(target)
+            close = self._near_names(target)
             raise UnknownId(f"{where}nothing is called {shown(target)}{suggestion(close)}", close)
         return keys
 
@@ -98,7 +98,7 @@ class _Project:
                 by_key.setdefault(key, Wish(*key, why, True, by_end.reason))
         return len(muted)
 
-    def _near(self, target: str) -> tuple[str, ...]:
+    def _near_names(self, target: str) -> tuple[str, ...]:
         names = [called for entity in self.entities for called in (entity.name, *entity.aliases, entity.id)]
         return near(target, [*names, *self.documents])
 
@@ -169,7 +169,7 @@ def wishes(
     muted = {wish.key for wish in by_key.values() if wish.mute and wish.kind == "entity"}
     never = {entity.id for entity in codex.entities if entity.level == "never"}
     pins = {wish.key for wish in by_key.values() if not wish.mute and wish.kind == "paragraph"}
-    return tuple(by_key.values()), hidden(described(), muted, never, pins) if muted else (), unknown
+    return tuple(by_key.values()), hidden_spans(described(), muted, never, pins) if muted else (), unknown
 
 
 def _refuse(by_key: dict[tuple[str, str], Wish], wish: Wish) -> None:
@@ -261,7 +261,7 @@ class PinFetcher:
         if paragraph and path == request.document and _window_has(document.text[start:end], request):
             return Omission(source, "retrieved", source, "duplicate", Reason("out.document"))
         text = (visible(document, request.bounds) if request.bounds else document).text[start:end]
-        text = (tidy(text) if request.bounds else text).strip()
+        text = (drop_blanks(text) if request.bounds else text).strip()
         title = frame(request.language).passage.format(title=document.title, place=wish.key) + "\n"
         return Candidate(
             id=source,

@@ -31,7 +31,7 @@ from functools import cache
 from itertools import islice
 from typing import ClassVar, Final
 
-from armarius.codex.cards import chapter_at, holds, one_line, tidy, visible
+from armarius.codex.cards import chapter_at, drop_blanks, holds, one_line, visible
 from armarius.codex.model import Entity, Summary
 from armarius.corpus.story import (
     StoryPart,
@@ -51,7 +51,7 @@ from armarius.errors import ContextWarning
 from armarius.headings import Reason, frame, heading, say
 from armarius.prompt.fetchers.entities import card_candidate, file_warnings
 from armarius.search.query.recipe import words
-from armarius.search.signals import SummarySource, stated
+from armarius.search.signals import SummarySource, stated_summary
 from armarius.text.matcher import EntityMatcher
 from armarius.types import STORY, THREAD, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.warnings import MEMORY_UNAVAILABLE
@@ -112,7 +112,7 @@ def place_of(documents: Mapping[str, Document], project_map: ProjectMap, request
     return StoryPlace(() if here is None else (here,), volume, earlier)
 
 
-def planned(documents: Mapping[str, Document], project_map: ProjectMap, request: FetchRequest) -> str:
+def plan_of_chapter(documents: Mapping[str, Document], project_map: ProjectMap, request: FetchRequest) -> str:
     """What the outlines say of the chapter that a request goes on with or asks about; "" where they plan none."""
     place = place_of(documents, project_map, request)
     if place is None:
@@ -182,30 +182,30 @@ class StoryFetcher:
         """
         recipe = request.recipe
         if "places" in recipe.parts:
-            return _fetched([*self._renamed(request)])
+            return _to_fetched([*self._name_places(request)])
         if "summaries" in recipe.parts and recipe.scope == "story":
-            return self._with_summaries(request, [], self._up_to(request))
+            return self._with_summaries(request, [], self._chapters_up_to(request))
         place = place_of(self._documents, self._map, request) if "plan" in recipe.parts else None
         if place is None:
             if "latest" not in recipe.parts:
                 return Fetched()
             what = Reason("story.state") if recipe.as_of is None else Reason("story.state_at", number=recipe.as_of)
-            now = [*self._states(request), *self._latest(request)]
-            return _fetched([_because(offer, what) if isinstance(offer, Candidate) else offer for offer in now])
-        offers = list(self._outlined(request, place))
+            now = [*self._state_files(request), *self._story_end(request)]
+            return _to_fetched([_set_reason(offer, what) if isinstance(offer, Candidate) else offer for offer in now])
+        offers = list(self._plan_candidates(request, place))
         if "neighbours" in recipe.parts:
-            offers += [*self._ending(request, place), *self._beginning(request, place)]
+            offers += [*self._ending(request, place), *self._chapter_start(request, place)]
         if not place.tells:
-            return _fetched([_of_place(offer, place) if isinstance(offer, Candidate) else offer for offer in offers])
+            return _to_fetched([_explain(offer, place) if isinstance(offer, Candidate) else offer for offer in offers])
         touched = "\n".join(item.content for item in offers if isinstance(item, Candidate) and item.keep is not None)
-        offers += self._states(request) if "states" in recipe.parts else ()
+        offers += self._state_files(request) if "states" in recipe.parts else ()
         offers += self._ending(request, place)
         offers += self._threads(request, place, touched) if "threads" in recipe.parts else ()
         offers += self._cards(request, place, touched) if "cards" in recipe.parts else ()
         fetched = self._with_summaries(request, offers, place.earlier if "summaries" in recipe.parts else ())
         if not place.named:
             return fetched
-        return replace(fetched, candidates=tuple(_of_place(candidate, place) for candidate in fetched.candidates))
+        return replace(fetched, candidates=tuple(_explain(candidate, place) for candidate in fetched.candidates))
 
     def _with_summaries(
         self, request: FetchRequest, offers: list[Candidate | Omission], earlier: Sequence[StoryPart]
@@ -218,16 +218,16 @@ class StoryFetcher:
             kept, source = {}, f"{STORY}summary"
             warnings.append(MEMORY_UNAVAILABLE(error=error))
             offers.append(Omission(source, "settings", source, "source failed", str(error)))
-        offers += self._summed_up(request, earlier, kept)
-        return _fetched(offers, warnings)
+        offers += self._chapter_summaries(request, earlier, kept)
+        return _to_fetched(offers, warnings)
 
-    def _up_to(self, request: FetchRequest) -> Sequence[StoryPart]:
+    def _chapters_up_to(self, request: FetchRequest) -> Sequence[StoryPart]:
         """The chapters of the story up to the one that is named, or to the open one, the nearest first."""
         last = request.recipe.chapters[-1] if request.recipe.chapters else request.chapter
         before = chapters_before(self._documents, self._map, "", None)
         return list(islice((part for part in before if last is None or (part.number or 0) <= last), MOST_BEFORE))
 
-    def _renamed(self, request: FetchRequest) -> Iterator[Candidate]:
+    def _name_places(self, request: FetchRequest) -> Iterator[Candidate]:
         """Every place of a name in the story, in its order, below their number; the name in longer names apart."""
         (old, new), chapters = request.recipe.names, request.recipe.chapters
         names = [(entity.name, *entity.aliases) for entity in self._entities]
@@ -258,7 +258,7 @@ class StoryFetcher:
                 if spans:
                     many += len(spans)
                     times = f" ×{len(spans)}" if len(spans) > 1 else ""
-                    lines.append(f"#{block.index}{times} {_around(seen, spans, block)}")
+                    lines.append(f"#{block.index}{times} {_sentences_around(seen, spans, block)}")
             if path not in story:
                 elsewhere.update({path: many} if many else {})
                 continue
@@ -266,7 +266,7 @@ class StoryFetcher:
             if lines:
                 title = frame(request.language).passage.format(title=one_line(document.title), place=path)
                 place = _candidate(request, f"{STORY}place:{path}", "place", title, "\n".join(lines), path)
-                place = _because(place, Reason("story.places", places=many, paragraphs=len(lines)))
+                place = _set_reason(place, Reason("story.places", places=many, paragraphs=len(lines)))
                 places.append(replace(place, score=place.score - len(places) / 1e6, keep="head"))
         counted = [Reason("places", places=total, paragraphs=paragraphs, files=len(places))]
         for code, counts in (("places.elsewhere", elsewhere), ("places.inside", inside), ("places.aliases", aliases)):
@@ -275,10 +275,10 @@ class StoryFetcher:
                 counted.append(Reason(code, names=listed))
         text = "\n".join(say(reason, request.language) for reason in counted)
         head = _candidate(request, f"{STORY}count:{old}", "count", f"## {old} → {new}", text, "")
-        yield _because(head, Reason("story.count", places=total, name=old))
+        yield _set_reason(head, Reason("story.count", places=total, name=old))
         yield from places
 
-    def _outlined(self, request: FetchRequest, place: StoryPlace) -> Iterator[Candidate | Omission]:
+    def _plan_candidates(self, request: FetchRequest, place: StoryPlace) -> Iterator[Candidate | Omission]:
         """The plan of the chapters, whole; its first line for those around; what the files say of the volume."""
         if not place.numbers:
             return
@@ -315,12 +315,12 @@ class StoryFetcher:
         for path in volumes if place.tells else ():
             seen, volume = visible(self._documents[path], request.bounds), volumes[path]
             paragraphs = volume_plan(self._documents[path], place.volume if volume is None else volume)
-            text = "\n".join(tidy(seen.text[block.start : block.end]).strip() for block in paragraphs)[:_VOLUME]
+            text = "\n".join(drop_blanks(seen.text[block.start : block.end]).strip() for block in paragraphs)[:_VOLUME]
             if text.strip():
                 title = frame(request.language).summarised.format(title=one_line(self._documents[path].title))
                 yield _candidate(request, f"{STORY}outline:{path}", "volume", title, text, path)
 
-    def _states(self, request: FetchRequest) -> Iterator[Candidate]:
+    def _state_files(self, request: FetchRequest) -> Iterator[Candidate]:
         """What holds now, as files of the kind `state` say it, each with the sections of the last chapter first.
 
         Those that most often name whom the request names, then short ones; the open file is shown anyway.
@@ -335,7 +335,7 @@ class StoryFetcher:
                 continue
             seen = visible(document, request.bounds)
             latest = sorted(document.paragraphs[1:], key=lambda row: -math.inf if row.chapter is None else -row.chapter)
-            text = tidy("\n".join(seen.text[row.start : row.end] for row in latest))
+            text = drop_blanks("\n".join(seen.text[row.start : row.end] for row in latest))
             if text.strip():
                 title = frame(request.language).summarised.format(title=one_line(document.title))
                 state = _candidate(request, f"{STORY}state:{path}", "state", title, text[:_TAIL], path)
@@ -359,11 +359,11 @@ class StoryFetcher:
             why = Evidence("mention", Reason("mention.outline", number=place.numbers[0], name=one_line(entity.name)))
             yield card_candidate(entity, request, f"codex:detected:{id_}", _CARD + count / 1000, (why,))
 
-        if seen := self._last_seen(request, place, cast):
+        if seen := self._last_mentions(request, place, cast):
             title = say(Reason("cast"), request.language)
             yield _candidate(request, f"{STORY}cast:{place.numbers[0]}", "cast", title, "\n".join(seen), "")
 
-    def _last_seen(
+    def _last_mentions(
         self, request: FetchRequest, place: StoryPlace, cast: Sequence[Entity], most: int = 1
     ) -> Sequence[str]:
         """For each of the cast that the chapters before name the last paragraphs that do, by a sentence each."""
@@ -382,7 +382,7 @@ class StoryFetcher:
                 if where is None or (id_, where.index) in pairs:
                     continue
                 pairs.add((id_, where.index))
-                excerpt = _around(document.text, [(at, part.start + mention.end)], where)
+                excerpt = _sentences_around(document.text, [(at, part.start + mention.end)], where)
                 rows[id_].append(say(Reason("cast.seen", name=names[id_], title=title, said=excerpt), request.language))
                 if len(rows[id_]) == most:
                     del names[id_]
@@ -390,7 +390,7 @@ class StoryFetcher:
                 break
         return [line for lines in rows.values() for line in lines]
 
-    def _latest(self, request: FetchRequest) -> Iterator[Candidate | Omission]:
+    def _story_end(self, request: FetchRequest) -> Iterator[Candidate | Omission]:
         """The end of the story that is written, and where those whom the request names were last seen."""
         if request.document or request.text or request.recipe.chapters or request.recipe.as_of is not None:
             return
@@ -402,12 +402,12 @@ class StoryFetcher:
         named = [] if self._matcher is None else self._matcher.find_in_question(request.query)
         ids = {hit.entity_id for hit in named} - {wish.key for wish in request.wishes if wish.mute}
         cast = [entity for entity in self._entities if entity.id in ids and entity.level in ("when_detected", "always")]
-        if seen := self._last_seen(request, place, cast, most=_NEWEST):
+        if seen := self._last_mentions(request, place, cast, most=_NEWEST):
             title = say(Reason("cast"), request.language)
             newest = _candidate(request, f"{STORY}cast:now", "cast", title, "\n".join(seen), "")
             yield replace(newest, score=_SCORES["outline"])  # whom the request asks about, before all that holds now
 
-    def _summed_up(
+    def _chapter_summaries(
         self, request: FetchRequest, earlier: Sequence[StoryPart], kept: Mapping[str, Summary]
     ) -> Iterator[Candidate | Omission]:
         """The chapters before, the nearest first: as their front matter sums them up, else as the project does."""
@@ -416,7 +416,7 @@ class StoryFetcher:
             document = self._documents[path]
             source = f"{STORY}summary:{path}"
             entry = kept.get(path)
-            own = stated(document)
+            own = stated_summary(document)
             text = own or (entry.text if entry is not None else "")
             if not text.strip():
                 continue
@@ -429,7 +429,7 @@ class StoryFetcher:
                 summary = _candidate(request, source, "summary", title, one_line(text), document.path)
                 yield replace(summary, score=summary.score - far / 1000)
 
-    def _beginning(self, request: FetchRequest, place: StoryPlace) -> Iterator[Candidate | Omission]:
+    def _chapter_start(self, request: FetchRequest, place: StoryPlace) -> Iterator[Candidate | Omission]:
         """How the chapter behind begins."""
         path = request.document if request.document in self._map.story(request.document) else ""
         part, _ = chapters_until(self._documents, self._map, path, place.numbers[-1] + 1, place.volume)
@@ -482,7 +482,7 @@ class StoryFetcher:
             yield replace(notes, keep="head")
 
     def _threads(self, request: FetchRequest, place: StoryPlace, planned: str) -> Iterator[Candidate | Omission]:
-        closed = _closed()
+        closed = _closed_words()
         here = place.numbers[0] if place.numbers else request.moment
         for entity in self._entities:
             if entity.type != "foreshadowing":
@@ -494,7 +494,7 @@ class StoryFetcher:
                 yield Omission(source, "settings", source, "excluded", Reason("out.closed"))
             else:
                 facts = [fact.text for fact in entity.facts if holds(fact, request.moment, request.chapters)]
-                age = [] if here is None else [*_age(entity, here)]
+                age = [] if here is None else [*_thread_age(entity, here)]
                 facts += [say(reason, request.language) for reason in age]
                 body = "\n".join(one_line(text) for text in (entity.description, *facts) if text.strip())
                 title = frame(request.language).thread.format(name=one_line(entity.name))
@@ -505,7 +505,7 @@ class StoryFetcher:
                 yield replace(thread, score=thread.score + _TOUCHED * (named + late / 2))
 
 
-def _age(thread: Entity, here: int) -> Iterator[Reason]:
+def _thread_age(thread: Entity, here: int) -> Iterator[Reason]:
     """Where a thread was planted and is due, as its attributes say, seen from a chapter."""
     for row in ("planted", "due"):
         keys = words("threads", row)
@@ -535,14 +535,14 @@ def _candidate(
         source=source,
         content=f"{title}\n{text.strip()}".strip(),
         score=_SCORES[what],
-        evidence=(Evidence("chapter", _going_on(request), path, span),),
+        evidence=(Evidence("chapter", _writing_reason(request), path, span),),
         group=heading("story", request.language),
         documents=(path,) if path else (),
         project_id=request.project_id,
     )
 
 
-def _around(text: str, spans: Sequence[tuple[int, int]], paragraph: Paragraph) -> str:
+def _sentences_around(text: str, spans: Sequence[tuple[int, int]], paragraph: Paragraph) -> str:
     """The sentences of a paragraph that hold the spans, at most so much of each; `…` for what is between."""
     pieces: list[tuple[int, int]] = []
     for start, end in spans:
@@ -561,28 +561,28 @@ def _ending_of(part: StoryPart) -> str:
     return f"{STORY}ending:{part.path}" + (f"#{part.number}" if part.title else "")
 
 
-def _going_on(request: FetchRequest) -> Reason:
+def _writing_reason(request: FetchRequest) -> Reason:
     if request.chapter is not None:
         return Reason("story.chapter", number=request.chapter)
     return Reason("story.document" if request.document else "story.on", document=request.document)
 
 
-def _of_place(candidate: Candidate, place: StoryPlace) -> Candidate:
+def _explain(candidate: Candidate, place: StoryPlace) -> Candidate:
     """An offer of the story with the reason that the request names the chapter."""
     if candidate.layer != "settings":
         return candidate
-    return _because(candidate, Reason("story.writing" if place.tells else "story.plan", numbers=place.numbers))
+    return _set_reason(candidate, Reason("story.writing" if place.tells else "story.plan", numbers=place.numbers))
 
 
-def _because(candidate: Candidate, what: Reason) -> Candidate:
+def _set_reason(candidate: Candidate, what: Reason) -> Candidate:
     return replace(candidate, evidence=tuple(replace(why, detail=what) for why in candidate.evidence))
 
 
-def _fetched(offers: Sequence[Candidate | Omission], warnings: Sequence[ContextWarning] = ()) -> Fetched:
+def _to_fetched(offers: Sequence[Candidate | Omission], warnings: Sequence[ContextWarning] = ()) -> Fetched:
     candidates = tuple(offer for offer in offers if isinstance(offer, Candidate))
     return Fetched(candidates, tuple(offer for offer in offers if isinstance(offer, Omission)), tuple(warnings))
 
 
 @cache
-def _closed() -> frozenset[str]:
+def _closed_words() -> frozenset[str]:
     return frozenset(word.replace("-", " ") for word in words("threads", "closed"))

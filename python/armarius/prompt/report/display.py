@@ -47,7 +47,7 @@ class Shown(Protocol):
     def warnings(self) -> tuple[str, ...]: ...  # noqa: D102
 
 
-def asked(pack: Shown) -> list[tuple[str, str]]:
+def request_rows(pack: Shown) -> list[tuple[str, str]]:
     """What was asked, label and value: question, document with its cursor, task, model; nothing that is not there."""
     request = pack.request
     question = request.query or ("the last of the messages" if request.messages else "")
@@ -92,7 +92,7 @@ def page(
     return template.substitute(
         title=escape(title),
         summary=escape(_summary(pack)),
-        asked=_asked(pack, when),
+        asked=_request_html(pack, when),
         bar="".join(
             f'<span class="{layer}" style="width:{100 * pack.layers[layer].token_count / room:.2f}%"></span>'
             for layer in LAYERS
@@ -105,12 +105,12 @@ def page(
         kept=len(pack.items),
         gone=len(pack.omitted),
         layers="\n".join(_layer(pack, layer, marks) for layer in LAYERS),
-        prompt=_marked(pack.prompt, (0, len(pack.prompt)), marks),
+        prompt=_highlight_html(pack.prompt, (0, len(pack.prompt)), marks),
     )
 
 
-def _asked(pack: Shown, when: datetime | None) -> str:
-    rows = asked(pack)
+def _request_html(pack: Shown, when: datetime | None) -> str:
+    rows = request_rows(pack)
     if when is not None:
         rows.append(("date", f"{when:%Y-%m-%d %H:%M}"))
     return "".join(f"<dt>{label}</dt><dd>{escape(value)}</dd>" for label, value in rows)
@@ -134,8 +134,8 @@ def _layer(pack: Shown, layer: LayerName, marks: Sequence[Highlight]) -> str:
     used, granted = pack.layers[layer].token_count, pack.granted.get(layer, 0)
     more = f", {used - granted:,} more of what was left" if used > granted else ""
     share = min(100.0, 100 * used / max(1, granted, used))
-    rows = [_kept(pack, item, marks) for item in pack.items if item.layer == layer]
-    rows += [_omitted(gone) for gone in pack.omitted if gone.layer == layer]
+    rows = [_item_html(pack, item, marks) for item in pack.items if item.layer == layer]
+    rows += [_omission_html(gone) for gone in pack.omitted if gone.layer == layer]
     body = "".join(rows) or '<p class="faint">nothing was offered</p>'
     return (
         f'<section><header><h2>{layer}</h2><span class="faint number">{used:,} tokens, {granted:,} granted{more}</span>'
@@ -143,30 +143,30 @@ def _layer(pack: Shown, layer: LayerName, marks: Sequence[Highlight]) -> str:
     )
 
 
-def _kept(pack: Shown, item: PackItem, marks: Sequence[Highlight]) -> str:
-    text = _marked(pack.prompt, item.span, marks)
+def _item_html(pack: Shown, item: PackItem, marks: Sequence[Highlight]) -> str:
+    text = _highlight_html(pack.prompt, item.span, marks)
     form = "" if item.form == "full" else f' <span class="tag">{item.form}</span>'
     return (
-        f'<article data-kind="kept"><header><span>{_called(item)}{form}</span>'
+        f'<article data-kind="kept"><header><span>{_title_html(item)}{form}</span>'
         f'<span class="faint number">{item.tokens:,} tokens</span></header><div>{escape(item.reason)}</div>'
         f"<details><summary>text</summary><pre>{text}</pre></details></article>"
     )
 
 
-def _called(item: PackItem | PackOmission) -> str:
+def _title_html(item: PackItem | PackOmission) -> str:
     return f"<b>{escape(item.title)}</b> <code>{escape(item.id)}</code>"
 
 
-def _omitted(gone: PackOmission) -> str:
+def _omission_html(gone: PackOmission) -> str:
     cost = f"{gone.tokens:,} tokens" if gone.tokens else ""
     return (
-        f'<article class="omitted" data-kind="omitted"><header><span>{_called(gone)}</span>'
+        f'<article class="omitted" data-kind="omitted"><header><span>{_title_html(gone)}</span>'
         f'<span class="faint number">{cost}</span></header>'
         f'<span class="tag">{escape(gone.code)}</span> {escape(gone.reason)}</article>'
     )
 
 
-def _marked(prompt: str, span: tuple[int, int], marks: Sequence[Highlight]) -> str:
+def _highlight_html(prompt: str, span: tuple[int, int], marks: Sequence[Highlight]) -> str:
     start, end = span
     pieces, at = [], start
     for mark in marks[bisect_left(marks, (start,)) :]:
@@ -215,7 +215,7 @@ def overview(pack: Shown, *, everything: bool = False) -> RenderableType:
         pack: What was assembled.
         everything: A row also for each thing that did not match; otherwise those of a layer share one row.
     """
-    head = Text("\n".join(f"{label}: {preview(value, _SAID)}" for label, value in asked(pack)), style="dim")
+    head = Text("\n".join(f"{label}: {preview(value, _SAID)}" for label, value in request_rows(pack)), style="dim")
     parts: list[RenderableType] = [*([head] if head else []), bars(pack), _Items(pack, everything)]
     if pack.warnings:
         parts.append(Text("\n".join(f"! {warning}" for warning in pack.warnings), style="red"))
@@ -234,19 +234,19 @@ def bars(pack: Shown) -> Table:
         used = pack.layers[layer].token_count
         granted = pack.granted.get(layer, 0)
         more = f" + {used - granted:,}" if used > granted else ""  # what was left of the budget, filled with paragraphs
-        table.add_row(layer, f"{used:,}", f"{granted:,}{more}", _bar(used, room, _COLOURS[layer]))
+        table.add_row(layer, f"{used:,}", f"{granted:,}{more}", _budget_bar(used, room, _COLOURS[layer]))
     about = "" if pack.counter_exact else "≈"
     table.add_row(
         "prompt",
         f"{about}{pack.token_count:,}",
         f"{pack.budget:,}",
-        _bar(pack.token_count, room, "white"),
+        _budget_bar(pack.token_count, room, "white"),
         style="bold",
     )
     return table
 
 
-def _bar(used: int, room: int, colour: str) -> Text:
+def _budget_bar(used: int, room: int, colour: str) -> Text:
     cells = min(_BAR_CELLS, round(_BAR_CELLS * used / room)) or (1 if used else 0)
     bar = Text("█" * cells, style=colour)
     bar.append("·" * (_BAR_CELLS - cells), style="dim")
@@ -272,21 +272,21 @@ class _Items:
         table.add_column("why", overflow="fold", ratio=4)
         for row in self._rows:
             fate = Text(row.fate, style=row.colour)
-            table.add_row(row.layer, _what(row), row.tokens, fate, Text(row.why))
+            table.add_row(row.layer, _row_title(row), row.tokens, fate, Text(row.why))
         return table
 
     def _lines(self) -> Group:
         lines: list[RenderableType] = [Text("layer      what, tokens, and why", style="bold")]
         for row in self._rows:
             cost = f"{row.tokens} " if row.tokens else ""
-            line = Text(f"{row.layer:<10} ").append(_what(row)).append(f" {cost}")
+            line = Text(f"{row.layer:<10} ").append(_row_title(row)).append(f" {cost}")
             lines.append(line.append(row.fate, style=row.colour))
             if row.why:
                 lines.append(Padding(Text(row.why), (0, 0, 0, 11)))
         return Group(*lines)
 
 
-def _what(row: _Row) -> Text:
+def _row_title(row: _Row) -> Text:
     return Text(row.title).append(f" {row.id}" * (row.id != row.title), style="dim")
 
 

@@ -13,7 +13,7 @@ from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, kind_name, say, sentence
 from armarius.prompt.admit import QUERY_SOURCE
 from armarius.prompt.allocate import FittedPrompt
-from armarius.prompt.escape import escape, unmarked
+from armarius.prompt.escape import escape, strip_marks
 from armarius.prompt.pack import cards_of, covering_card
 from armarius.prompt.render import Form, PromptItem, Texts, shown_span
 from armarius.search.passages import title_of
@@ -171,7 +171,7 @@ _LISTED = 5  # parts that an explanation says one by one
 _AGAIN = (1.25, 1.5, 2, 3, 4, 8)  # budgets that are tried for what did not fit
 
 
-def thing(id_: str, source: str) -> str:
+def source_id(id_: str, source: str) -> str:
     """The id of what a source is about."""
     for prefix, kept in ((PASSAGE, ""), (DOCUMENT, ""), ("style:", ""), (THREAD, "entity:")):
         if source.startswith(prefix):
@@ -216,7 +216,7 @@ class Account:
         evidence = self._evidence(item)
         path, paragraph = self._place(entry.source, entry.id, entry.documents, shows)
         return PackItem(
-            id=thing(entry.id, entry.source),
+            id=source_id(entry.id, entry.source),
             layer=entry.layer,
             source=entry.source,
             title=self.title(entry.source, entry.id, entry.content, path, None if shows is None else shows[1]),
@@ -268,7 +268,7 @@ class Account:
         path, paragraph = self._place(source, id_, documents)
         title = self.title(source, id_, content, path)
         return PackOmission(
-            id=thing(id_, source) if not aspect or id_.startswith("entity:") else id_,
+            id=source_id(id_, source) if not aspect or id_.startswith("entity:") else id_,
             layer=layer,
             source=source,
             title=say(Reason("title.part", title=title, part=aspect), self.language) if aspect else title,
@@ -289,16 +289,16 @@ class Account:
         An entity stands here once for one reason, and not at all while it is in.
         """
         fitted = self._fitted
-        placed = {thing(item.candidate.id, item.candidate.source) for item in fitted.items}
+        placed = {source_id(item.candidate.id, item.candidate.source) for item in fitted.items}
         there = {id_ for id_ in placed if id_.startswith("entity:")}
         admitted = sorted(fitted.admitted.omitted, key=lambda omission: omission.detail)
         rows = [
             self.omission(o.id, o.layer, o.source, o.reason, o.detail, o.aspect)
             for o in admitted
-            if thing(o.id, o.source) not in there
+            if source_id(o.id, o.source) not in there
         ]
         for item, tokens in fitted.omitted:
-            if thing(item.id, item.source) in there:
+            if source_id(item.id, item.source) in there:
                 continue
             detail = Reason("out.tokens", tokens=tokens)
             more: dict[str, Any] = {"candidate": item, "evidence": item.evidence, "tokens": tokens}
@@ -327,7 +327,7 @@ class Account:
             return shows[0], None if source.startswith(DOCUMENT) else at
         if documents:
             return documents[0], None
-        entity = self._entities.get(thing(id_, source).removeprefix("entity:").partition("#")[0])
+        entity = self._entities.get(source_id(id_, source).removeprefix("entity:").partition("#")[0])
         if entity is not None and entity.origins:
             return entity.origins[0].path, None
         rest = source.removeprefix(DOCUMENT).removeprefix("style:")
@@ -336,7 +336,7 @@ class Account:
     def title(self, source: str, id_: str, content: str = "", path: str = "", start: int | None = None) -> str:
         """What a reader calls the thing of a source, of a document what it shows from `start` on."""
         rest = source.rpartition(":")[2]
-        entity = self._entities.get(thing(id_, source).removeprefix("entity:").partition("#")[0])
+        entity = self._entities.get(source_id(id_, source).removeprefix("entity:").partition("#")[0])
         entity = entity or self._entities.get(rest)
         if entity is not None and not source.startswith(STORY):
             return one_line(entity.name)
@@ -350,36 +350,36 @@ class Account:
             if start is not None and document is not None and document.kind == "manuscript":
                 number = str(sum(1 for part in document.paragraphs if part.end <= start))
             name = self._document(path, number)
-            return self._titled("cursor-window" if path else "cursor-window_alone", name=name)
+            return self._title_of("cursor-window" if path else "cursor-window_alone", name=name)
         if what == "passage":
             path, _, number = which.rpartition("#")
-            return self._titled("paragraph", name=self._document(path, number), number=number)
+            return self._title_of("paragraph", name=self._document(path, number), number=number)
         if what in ("ending", "beginning") and content.startswith("## "):
-            return self._titled(what, name=re.split("[：:] *", content.partition("\n")[0], maxsplit=1)[-1])
+            return self._title_of(what, name=re.split("[：:] *", content.partition("\n")[0], maxsplit=1)[-1])
         if kind == "story":
             path, _, number = which.rpartition("#") if "#" in which else (which, "", "")
             name = one_line(entity.name) if entity is not None else self._document(path)
-            name = self._titled("chapter", name=name, number=number) if number else name
-            return self._titled(what, name=name)
+            name = self._title_of("chapter", name=name, number=number) if number else name
+            return self._title_of(what, name=name)
         if what in ("document", "style"):
-            return self._titled(what, name=self._document(which))
+            return self._title_of(what, name=self._document(which))
         if source.startswith("kg:relation:"):
-            return self._titled("relation", name=self._ends(rest))
+            return self._title_of("relation", name=self._relation_label(rest))
         first = content.partition("\n")[0].removeprefix("## ").removeprefix("- ")
         first = one_line(first if len(first) <= _TITLE else f"{first[: _TITLE - 1]}…")
         if what in ("memory", "constraint", "subgraph"):
-            return self._titled("code" if what == "subgraph" else what, name=first or rest)
+            return self._title_of("code" if what == "subgraph" else what, name=first or rest)
         if kind == "lore" or what == "message":
-            return first or self._titled("lore" if kind == "lore" else what, name=rest)
+            return first or self._title_of("lore" if kind == "lore" else what, name=rest)
         if what in ("query", "selection", "words", "also"):
-            return self._titled(what)
+            return self._title_of(what)
         if source == ROWS or id_ == "entity:*":
-            return self._titled("rows" if source == ROWS else "unmentioned")
+            return self._title_of("rows" if source == ROWS else "unmentioned")
         if kind == "request":
-            return self._titled("kind", name=say(kind_name(what), self.language))
+            return self._title_of("kind", name=say(kind_name(what), self.language))
         return self._document(source)
 
-    def _titled(self, kind: str, **parts: str) -> str:
+    def _title_of(self, kind: str, **parts: str) -> str:
         return say(Reason(f"title.{kind}", **parts), self.language)
 
     def _document(self, path: str, number: str = "") -> str:
@@ -390,7 +390,7 @@ class Account:
         paragraphs = document.paragraphs[int(number) : int(number) + 1] if number.isdecimal() else ()
         return one_line(next((title_of(document, part) for part in paragraphs), document.title)) or path
 
-    def _ends(self, ids: str) -> str:
+    def _relation_label(self, ids: str) -> str:
         """The names of both ends of a relation: `a-b`, where either id may hold a hyphen."""
         cuts = [at for at, sign in enumerate(ids) if sign == "-"]
         for source, target in ((ids[:at], ids[at + 1 :]) for at in cuts):
@@ -406,19 +406,19 @@ class Account:
 
         Cost: of a document one search in the items that show it for each paragraph.
         """
-        own = self._considered({wanted})
+        own = self._rows_named({wanted})
         if own and (own[0] or "#" not in wanted):
-            return self._explained(wanted, *own)
-        return self._of_paragraph(wanted, prompt, own) or self._of_document(wanted, prompt) or self._of_entity(wanted)
+            return self._explanation(wanted, *own)
+        return self._why_passage(wanted, prompt, own) or self._why_document(wanted, prompt) or self._why_entity(wanted)
 
-    def _considered(self, names: Collection[str]) -> tuple[tuple[PackItem, ...], tuple[PackOmission, ...]] | None:
+    def _rows_named(self, names: Collection[str]) -> tuple[tuple[PackItem, ...], tuple[PackOmission, ...]] | None:
         items = tuple(item for item in self.items if item.id in names or item.source in names)
         omitted = tuple(gone for gone in self.omitted if gone.id in names or gone.source in names)
         if items:  # what is in under one source is no loss under another
             omitted = tuple(gone for gone in omitted if gone.code != "duplicate")
         return (items, omitted) if items or omitted else None
 
-    def _explained(
+    def _explanation(
         self,
         wanted: str,
         items: tuple[PackItem, ...],
@@ -458,78 +458,78 @@ class Account:
                 return Reason("change.budget_of", budget=int(budget * more), name=item.id)
         return Reason("change.budget", name=item.id)
 
-    def _of_paragraph(
+    def _why_passage(
         self, wanted: str, prompt: str, own: tuple[tuple[PackItem, ...], tuple[PackOmission, ...]] | None
     ) -> Explanation | None:
         name = wanted.removeprefix(PASSAGE)
         path, _, number = name.rpartition("#")
         if not path or not number.isdecimal():
-            return None if own is None else self._explained(wanted, *own)
+            return None if own is None else self._explanation(wanted, *own)
         title = self.title(PASSAGE + name, name)
         document = self.known.document(path)
         there = () if document is None else document.paragraphs[int(number) : int(number) + 1]
         for paragraph in there:
-            items = tuple(item for item in self.items if self._shows(prompt, item, path, paragraph))
+            items = tuple(item for item in self.items if self._shows_paragraph(prompt, item, path, paragraph))
             if items:
                 whole = items[0].source == DOCUMENT + path
                 how = Reason("why.whole") if whole else Reason("why.within", title=items[0].title)
-                return self._explained(wanted, items, (), None if items[0].id == name else how, title)
+                return self._explanation(wanted, items, (), None if items[0].id == name else how, title)
         cut = any(item.source == DOCUMENT + path and item.form == "truncated" for item in self.items)
-        omitted = tuple(self._unused(name, cut=cut))
+        omitted = tuple(self._unused_paragraph(name, cut=cut))
         if not omitted and own is None and there:
             omitted = (self.omission(PASSAGE + name, "retrieved", PASSAGE + name, "no match", Reason("out.unasked")),)
         if omitted:
-            return self._explained(wanted, (), omitted)
-        return None if own is None else self._explained(wanted, *own)
+            return self._explanation(wanted, (), omitted)
+        return None if own is None else self._explanation(wanted, *own)
 
-    def _of_document(self, path: str, prompt: str) -> Explanation | None:
+    def _why_document(self, path: str, prompt: str) -> Explanation | None:
         document = self.known.document(path)
         body = [] if document is None else [part for part in document.paragraphs if part.role == "body"]
         if not body:
             return None
-        items = tuple(i for i in self.items if _is_of(path, i.source) or (i.shows and i.shows[0] == path))
-        places = [part.index for part in body if any(self._shows(prompt, item, path, part) for item in items)]
+        items = tuple(i for i in self.items if _is_source_of(path, i.source) or (i.shows and i.shows[0] == path))
+        places = [part.index for part in body if any(self._shows_paragraph(prompt, item, path, part) for item in items)]
         title = self._document(path)
         numbers = [f"#{index}" for index in places] if len(places) < len(body) else []
         about = Reason("why.paragraphs" + "_of" * bool(numbers), count=len(places), of=len(body), numbers=numbers)
         if items:
             has_span = any(item.shows for item in items)
-            return self._explained(path, items, (), about if has_span else None, title)
-        omitted = tuple(gone for gone in self.omitted if _is_of(path, gone.source))
-        return self._explained(path, (), omitted or tuple(self._best(path, body)), None, title)
+            return self._explanation(path, items, (), about if has_span else None, title)
+        omitted = tuple(gone for gone in self.omitted if _is_source_of(path, gone.source))
+        return self._explanation(path, (), omitted or tuple(self._best_omission(path, body)), None, title)
 
-    def _best(self, path: str, body: Sequence[Paragraph]) -> Iterator[PackOmission]:
+    def _best_omission(self, path: str, body: Sequence[Paragraph]) -> Iterator[PackOmission]:
         """Why the paragraph that is worth most did not enter."""
         rows = [offer.row(path, part.index) for offer in self._fitted.admitted.offers for part in body]
         best = max((row for row in rows if row is not None), key=lambda row: row.score, default=None)
         if best is None:
             yield self.omission(DOCUMENT + path, "retrieved", DOCUMENT + path, "no match", Reason("out.unasked"))
         else:
-            yield from self._unused(f"{best.path}#{best.paragraph}")
+            yield from self._unused_paragraph(f"{best.path}#{best.paragraph}")
 
-    def _of_entity(self, wanted: str) -> Explanation | None:
+    def _why_entity(self, wanted: str) -> Explanation | None:
         names = self.known.named(wanted.removeprefix("entity:"))
         if not names:
             return None
-        result = self._considered(names)
+        result = self._rows_named(names)
         if result is not None:
-            return self._explained(wanted, *result)
+            return self._explanation(wanted, *result)
         cards = tuple(
             self.omission(name, "retrieved", name, "no match") for name in names if name.startswith("entity:")
         )
-        return self._explained(wanted, (), cards)
+        return self._explanation(wanted, (), cards)
 
-    def _shows(self, prompt: str, item: PackItem, path: str, paragraph: Paragraph) -> bool:
+    def _shows_paragraph(self, prompt: str, item: PackItem, path: str, paragraph: Paragraph) -> bool:
         """Whether the whole of a paragraph stands in an item."""
         if item.shows is None or item.shows[0] != path:
             return False
         if not item.shows[1] <= paragraph.start <= paragraph.end <= item.shows[2]:
             return False
         text = (self._texts(path) or "")[paragraph.start : paragraph.end].strip()
-        there = unmarked(prompt[item.span[0] : item.span[1]])
+        there = strip_marks(prompt[item.span[0] : item.span[1]])
         return bool(text) and escape(text, self._groups) in there
 
-    def _unused(self, wanted: str, *, cut: bool = False) -> Iterator[PackOmission]:
+    def _unused_paragraph(self, wanted: str, *, cut: bool = False) -> Iterator[PackOmission]:
         """A paragraph that was on offer and did not enter: its worth, the line it missed, why.
 
         Args:
@@ -544,14 +544,14 @@ class Account:
             row = offer.row(path, int(number))
             if row is None:
                 continue
-            code, detail = _unused(offer, row, placed, line)
+            code, detail = _reason(offer, row, placed, line)
             if cut and code == "duplicate":
                 code, detail = "budget", Reason("out.cut")
             evidence = offer.explain(row)
             yield self.omission(row.source, "retrieved", row.source, code, detail, evidence=evidence, score=row.score)
 
 
-def _unused(offer: PassageStream, row: PassageRow, placed: Sequence[PromptItem], line: float) -> tuple[OmitReason, str]:
+def _reason(offer: PassageStream, row: PassageRow, placed: Sequence[PromptItem], line: float) -> tuple[OmitReason, str]:
     worth = row.score
     if (withheld := offer.withheld(row)) is not None:
         return withheld
@@ -566,5 +566,5 @@ def _unused(offer: PassageStream, row: PassageRow, placed: Sequence[PromptItem],
     return "budget", Reason("out.long" if worth >= line else "out.worth", worth=worth, line=line)
 
 
-def _is_of(path: str, source: str) -> bool:
+def _is_source_of(path: str, source: str) -> bool:
     return source in (DOCUMENT + path, f"style:{path}") or source.startswith(f"{PASSAGE}{path}#")

@@ -23,7 +23,7 @@ from armarius.prompt.render import (
     Texts,
     difference,
     layer_pieces,
-    located,
+    locate_quote,
     render,
     shown_span,
 )
@@ -35,7 +35,7 @@ from armarius.prompt.report.items import (
     PackItem,
     PackOmission,
     SourceCatalog,
-    thing,
+    source_id,
 )
 from armarius.requests import (
     AssembleRequest,
@@ -279,11 +279,11 @@ class Pack:
         if answer.included or short is None:
             return answer
 
-        def again(budget: int) -> set[str]:
+        def ids_under(budget: int) -> set[str]:
             fitted = self._again(budget)._fitted
-            return {thing(item.candidate.id, item.candidate.source) for item in fitted.items}
+            return {source_id(item.candidate.id, item.candidate.source) for item in fitted.items}
 
-        return replace(answer, change=say(self._account.budget_for(short, again, self.budget), answer.language))
+        return replace(answer, change=say(self._account.budget_for(short, ids_under, self.budget), answer.language))
 
     def locate(self, quote: str, /) -> tuple[PromptPlace, ...]:
         """Where words stand that a model quotes from this prompt: path and span in document or buffer.
@@ -305,12 +305,12 @@ class Pack:
         """
         placed = list(zip(self._fitted.items, self._account.shown, strict=True))
         regions = [Region(item.candidate.source, *shows) for item, shows in placed if shows is not None]
-        places = located(quote, regions, self._texts)
+        places = locate_quote(quote, regions, self._texts)
         if places:
             return places
         behind = dict.fromkeys(path for item, shows in placed if shows is None for path in item.candidate.documents)
         wholes = [Region("", path, 0, len(text)) for path in behind if (text := self._texts(path)) is not None]
-        return located(quote, wholes, self._texts)
+        return locate_quote(quote, wholes, self._texts)
 
     def what_if(self, *, budget: int) -> "Pack":
         """The same candidates under another budget. Fetches nothing, remembers nothing."""
@@ -506,7 +506,7 @@ def account(
         capacity_percent=round(100 * fitted.token_count / available, 1),
         layers=LayerResults(**layers),
         confidence=fitted.admitted.confidence,
-        shown=_shown(fitted, task.texts, task.encoding) if tells_places else None,
+        shown=_shown_places(fitted, task.texts, task.encoding) if tells_places else None,
     )
     return Pack(
         result=result,
@@ -544,7 +544,7 @@ def _warnings(
     return messages
 
 
-def _shown(fitted: FittedPrompt, texts: Texts, encoding: PositionEncoding) -> tuple[ShownPlace, ...]:
+def _shown_places(fitted: FittedPrompt, texts: Texts, encoding: PositionEncoding) -> tuple[ShownPlace, ...]:
     """Where what is shown stands, in the units of the request."""
     groups = fitted.admitted.groups
     spans = ((item.candidate.source, shown_span(item, texts, groups)) for item in fitted.items)

@@ -24,15 +24,15 @@ from armarius.search.contradictions.statements import (
 from armarius.search.contradictions.values import (
     ATTRIBUTES,
     Topic,
-    located,
     part_of,
     topic_of,
+    values_at,
     without_names,
 )
 from armarius.search.corpus import Corpus
 from armarius.search.explain import words_in
 from armarius.search.query.query import Subjects, Understanding, question, read_question
-from armarius.search.query.words import attributes, blanked
+from armarius.search.query.words import attributes, blank_out
 from armarius.text.matcher import EntityMatcher
 
 # Where and how old somebody is: any words for it speak of the same thing. Of a look or a mark, the same word must.
@@ -71,7 +71,7 @@ def statements_about(
         topic = topic_of(attribute)
         result = {_key(item): item for item in statements(corpus, entity_id, attribute, chapter=chapter)}
         for item in disputed:
-            if not _is_of(item, topic):
+            if not _is_about(item, topic):
                 continue
             entry = result.get(_key(item), item)
             rivals = tuple(dict.fromkeys([*entry.competes_with, *item.competes_with]))
@@ -90,7 +90,7 @@ def _key(item: Statement) -> tuple[str, tuple[int, int]]:
     return item.path, item.span
 
 
-def _is_of(item: Statement, topic: Topic) -> bool:
+def _is_about(item: Statement, topic: Topic) -> bool:
     """Whether a dispute is about a topic; one of the looks only if it is about these parts of the body."""
     if set(topic.named).isdisjoint(item.attributes):
         return False
@@ -106,15 +106,15 @@ def disputes(corpus: Corpus, entity_id: str, *, chapter: int | None = None) -> l
     key = ("disputes", entity_id, chapter)
     items = corpus.memo.get(key)
     if items is None:
-        items = corpus.memo[key] = tuple(_disputes(corpus, entity_id, chapter))
+        items = corpus.memo[key] = tuple(_find_disputes(corpus, entity_id, chapter))
     return list(items)
 
 
-def _disputes(corpus: Corpus, entity_id: str, chapter: int | None) -> list[Statement]:
+def _find_disputes(corpus: Corpus, entity_id: str, chapter: int | None) -> list[Statement]:
     result: dict[tuple[str, tuple[int, int]], Statement] = {}
     for name in ATTRIBUTES:
         topic = topic_of(name)
-        if not any(_claims(corpus, entity_id, topic)):
+        if not any(_claim_sections(corpus, entity_id, topic)):
             continue
         rows = [
             _read(corpus, entity_id, item, topic)
@@ -123,13 +123,13 @@ def _disputes(corpus: Corpus, entity_id: str, chapter: int | None) -> list[State
         own = [row for row in rows if _is_claim(corpus, entity_id, row)]
         for claim in own:
             for other in rows:
-                if _compete(corpus, claim.statement, other.statement) and _speaks_of(claim, other, name):
+                if _are_rivals(corpus, claim.statement, other.statement) and _shares_subject(claim, other, name):
                     _mark(result, claim.statement, other.statement, name)
                     _mark(result, other.statement, claim.statement, name)
     return sorted(result.values(), key=lambda item: (item.chapter is not None, order_of(item)))
 
 
-def _claims(corpus: Corpus, entity_id: str, topic: Topic) -> Iterator[str]:
+def _claim_sections(corpus: Corpus, entity_id: str, topic: Topic) -> Iterator[str]:
     """The entity's own sections, if they have a word of the topic."""
     for key in corpus.described.get(entity_id, ()):
         if words_in(corpus.sections[key].text, topic.words):
@@ -154,25 +154,25 @@ def _is_claim(corpus: Corpus, entity_id: str, row: _StatementTerms) -> bool:
     return own and bool(row.words) and parse_span(label) is None
 
 
-def _compete(corpus: Corpus, item: Statement, other: Statement) -> bool:
+def _are_rivals(corpus: Corpus, item: Statement, other: Statement) -> bool:
     """As `is_rival`, but a room is no other place than the house that it is in."""
-    ones, others = _innermost(corpus, item), _innermost(corpus, other)
-    if any(_within(corpus, a, b) or _within(corpus, b, a) for a in ones for b in others):
+    ones, others = _inner_places(corpus, item), _inner_places(corpus, other)
+    if any(_is_within(corpus, a, b) or _is_within(corpus, b, a) for a in ones for b in others):
         return False
-    return is_rival(_at(item, ones), _at(other, others))
+    return is_rival(_set_places(item, ones), _set_places(other, others))
 
 
-def _innermost(corpus: Corpus, item: Statement) -> set[str]:
+def _inner_places(corpus: Corpus, item: Statement) -> set[str]:
     places = {value.partition(":")[2] for value in item.values if value.startswith("place:")}
-    return {place for place in places if not any(_within(corpus, other, place) for other in places)}
+    return {place for place in places if not any(_is_within(corpus, other, place) for other in places)}
 
 
-def _at(item: Statement, places: set[str]) -> Statement:
+def _set_places(item: Statement, places: set[str]) -> Statement:
     others = {value for value in item.values if not value.startswith("place:")}
     return replace(item, values=frozenset(others | {f"place:{place}" for place in places}))
 
 
-def _within(corpus: Corpus, place: str, other: str) -> bool:
+def _is_within(corpus: Corpus, place: str, other: str) -> bool:
     """Whether the section of `place` names `other`, and not the reverse."""
     return place != other and _names(corpus, place, other) and not _names(corpus, other, place)
 
@@ -185,7 +185,7 @@ def _names(corpus: Corpus, place: str, other: str) -> bool:
     return other in corpus.memo[key]
 
 
-def _speaks_of(claim: _StatementTerms, other: _StatementTerms, name: str) -> bool:
+def _shares_subject(claim: _StatementTerms, other: _StatementTerms, name: str) -> bool:
     if len(claim.terms & other.terms) >= SHARED:
         return True
     if name == "age" and any(value.startswith(("years:", "reached:")) for value in other.statement.values):
@@ -233,18 +233,18 @@ def is_stated(corpus: Corpus, analysis: Understanding, people: Subjects) -> bool
         subjects = tuple(entity for entity, (factor, _, _) in people.related.items() if factor >= _SURE)
     if not subjects or any(corpus.entities[entity].level == "never" for entity in subjects):
         return False
-    return not wanted or all(_gives(corpus, entity, wanted) for entity in subjects)
+    return not wanted or all(_states_attribute(corpus, entity, wanted) for entity in subjects)
 
 
 def _asks_more(analysis: Understanding) -> bool:
     """Whether a content word is left, other than those for the attribute and the kin: 陆明远几岁去了月球."""
-    rest = blanked(analysis.content, attributes().find(analysis.content))
+    rest = blank_out(analysis.content, attributes().find(analysis.content))
     for word in analysis.relations:
         rest = rest.replace(word.word, " ")
     return bool(analysis.phrases or analysis.chapters or question(read_question(rest, matcher=_NO_NAMES)).words)
 
 
-def _gives(corpus: Corpus, entity_id: str, wanted: AbstractSet[str]) -> bool:
+def _states_attribute(corpus: Corpus, entity_id: str, wanted: AbstractSet[str]) -> bool:
     """Whether a section of its own has a line for one of the attributes, or an age in its description."""
     own = {(corpus.sections[key].path, corpus.sections[key].section) for key in corpus.described.get(entity_id, ())}
     texts = [item.text for item in statements(corpus, entity_id, "", limit=_ALL) if (item.path, item.section) in own]
@@ -263,7 +263,7 @@ def _is_line_for(text: str, wanted: AbstractSet[str]) -> bool:
 def _has_age(corpus: Corpus, entity_id: str, text: str) -> bool:
     mentions, topic = corpus.matcher.find_all(text), topic_of("age")
     owner = ValueOwner(text, people_in(corpus, mentions, entity_id), entity_id, "own", topic)
-    return any(item.text.startswith("years:") and owner.owns(item) for item in located(corpus, text, mentions, topic))
+    return any(item.text.startswith("years:") and owner.owns(item) for item in values_at(corpus, text, mentions, topic))
 
 
 class ConflictRow(NamedTuple):
@@ -282,12 +282,12 @@ def conflicts_of(items: Sequence[Statement]) -> tuple[ConflictRow, ...]:
     """Contradicting statements, grouped; each pair once, under the statement that comes first."""
     rows = []
     for number, item in enumerate(items):
-        others = tuple(other for other in items[number + 1 :] if _contradict(item, other))
+        others = tuple(other for other in items[number + 1 :] if _are_opposed(item, other))
         if others:
             rows.append(ConflictRow(item, others))
     return tuple(rows)
 
 
-def _contradict(item: Statement, other: Statement) -> bool:
+def _are_opposed(item: Statement, other: Statement) -> bool:
     named = other.reference in item.competes_with and item.reference in other.competes_with
     return named and not set(item.attributes).isdisjoint(other.attributes)

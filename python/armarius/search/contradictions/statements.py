@@ -15,9 +15,9 @@ from armarius.headings.display import ResultList
 from armarius.search.contradictions.values import (
     Topic,
     Value,
-    located,
     part_of,
     topic_of,
+    values_at,
     without_parts,
 )
 from armarius.search.corpus import Corpus
@@ -65,7 +65,7 @@ _WHOLE = ("years:", "reached:", "place:")  # of somebody; any other value is of 
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _NamedPeople:
     """People named together (安静和陆明), and where what is theirs begins: behind 的, else -1."""
 
     start: int
@@ -92,7 +92,7 @@ class ValueOwner:
         self._id = entity_id
         self._place = place
         self._topic = topic
-        self._named = _together(sentence, people)
+        self._named = _group_people(sentence, people)
         self._kin = {match.start: match for match in _roles().find(sentence)}
         self._breaks = [match.end() for match in _BREAK.finditer(sentence)]
         self._begins, self._ends = [name.start for name in self._named], [name.end for name in self._named]
@@ -103,7 +103,7 @@ class ValueOwner:
         if value.text.startswith("older:"):
             return True  # names both
         whole = value.text.startswith(_WHOLE)
-        answer = self._attributed(value) if whole else None
+        answer = self._owns_attribute(value) if whole else None
         if answer is not None:
             return answer
         before = self._named[: bisect_right(self._ends, value.start)]
@@ -111,12 +111,12 @@ class ValueOwner:
         if not whole and self._place != "own" and self._is_bystanders(value, before, clause):
             return False
         if self._place == "own":
-            return self._in_own(value, before, clause)
+            return self._owns_in_section(value, before, clause)
         if self._place == "other":
-            return self._in_other(value, before, clause, whole=whole)
-        return self._in_prose(value, before, clause, whole=whole)
+            return self._owns_elsewhere(value, before, clause, whole=whole)
+        return self._owns_in_prose(value, before, clause, whole=whole)
 
-    def _attributed(self, value: Value) -> bool | None:
+    def _owns_attribute(self, value: Value) -> bool | None:
         """Of a value that stands before its owner: 十六岁的林小雨, 二十二岁的妹妹; None of any other."""
         behind = _ATTRIBUTE.match(self._sentence, value.end)
         if behind is None:
@@ -129,7 +129,7 @@ class ValueOwner:
             return False
         return None
 
-    def _is_bystanders(self, value: Value, before: Sequence[_Named], clause: int) -> bool:
+    def _is_bystanders(self, value: Value, before: Sequence[_NamedPeople], clause: int) -> bool:
         """Whether a part is of somebody without a name: Tom met the stranger's green eyes."""
         start = before[-1].end if before else 0
         if _THIRD.search(self._sentence, clause, value.start):
@@ -138,20 +138,20 @@ class ValueOwner:
             _BYSTANDER.search(self._sentence, start, value.start) or _OF_OTHERS.match(self._sentence, value.end)
         )
 
-    def _in_own(self, value: Value, before: Sequence[_Named], clause: int) -> bool:
+    def _owns_in_section(self, value: Value, before: Sequence[_NamedPeople], clause: int) -> bool:
         """Everything, but what is said of kin or of somebody who is the subject."""
         if self._kin_from(self._label()) or (self._kin_from(clause) and not self._ends_clause(clause)):
             return False
-        here = self._here(before, clause)
+        here = self._named_in_clause(before, clause)
         if not here or any(self._id in name.ids for name in here) or here[-1].owns >= 0:
             return True
         if _THIRD.search(self._sentence, here[-1].end, value.start):
             return True  # 黎景翼写卖契时她十六岁: a profile's "she" is its owner
         return self._sentence[clause : here[-1].start].strip(" -*_#") != ""
 
-    def _in_other(self, value: Value, before: Sequence[_Named], clause: int, *, whole: bool) -> bool:
+    def _owns_elsewhere(self, value: Value, before: Sequence[_NamedPeople], clause: int, *, whole: bool) -> bool:
         """Nothing, unless the entity is its subject."""
-        here = self._here(before, clause)
+        here = self._named_in_clause(before, clause)
         if before and self._id in before[-1].ids and before[-1].owns < 0:
             between = self._sentence[before[-1].end : value.start]
             if self._kin_from(self._label()) or (between[:1] in ("（", "(") and not set("）)") & set(between)):
@@ -162,14 +162,14 @@ class ValueOwner:
             return self._is_trait(here[-1].owns, value.start, whole=whole)
         if _THIRD.search(self._sentence, here[-1].end, value.start):
             return False
-        return not self._follows(_BESIDE, here[-1].start)
+        return not self._follows_word(_BESIDE, here[-1].start)
 
-    def _in_prose(self, value: Value, before: Sequence[_Named], clause: int, *, whole: bool) -> bool:
+    def _owns_in_prose(self, value: Value, before: Sequence[_NamedPeople], clause: int, *, whole: bool) -> bool:
         """What is said of nobody who is named nearer."""
-        nearest = next((name for name in reversed(before) if not self._hears(name)), before[-1] if before else None)
+        nearest = next((name for name in reversed(before) if not self._is_hearer(name)), before[-1] if before else None)
         if nearest is not None and self._id not in nearest.ids and nearest.owns >= 0:  # is Tom's sister
-            heard = any(not self._hears(name) for name in before)
-            mine = (name for name in reversed(before) if self._id in name.ids and not (heard and self._hears(name)))
+            heard = any(not self._is_hearer(name) for name in before)
+            mine = (name for name in reversed(before) if self._id in name.ids and not (heard and self._is_hearer(name)))
             nearest = next(mine, nearest)
         if not whole and (nearest is None or nearest.start < clause):
             return nearest is not None or not self._is_seen(value)
@@ -206,14 +206,14 @@ class ValueOwner:
             return True
         return clause.strip().lower().startswith((*self._topic.words, *_HOME))
 
-    def _here(self, before: Sequence[_Named], clause: int) -> Sequence[_Named]:
+    def _named_in_clause(self, before: Sequence[_NamedPeople], clause: int) -> Sequence[_NamedPeople]:
         """Of `before`, who is named in the clause."""
         return before[bisect_left(self._begins, clause, 0, len(before)) :]
 
-    def _hears(self, name: _Named) -> bool:
-        return self._follows(_HEARER, name.start)
+    def _is_hearer(self, name: _NamedPeople) -> bool:
+        return self._follows_word(_HEARER, name.start)
 
-    def _follows(self, word: re.Pattern[str], at: int) -> bool:
+    def _follows_word(self, word: re.Pattern[str], at: int) -> bool:
         """Whether what stands at `at` follows such a word."""
         return word.search(self._sentence, max(0, at - _NEAR), at) is not None
 
@@ -244,8 +244,8 @@ class ValueOwner:
         return self._breaks[index - 1] if index else 0
 
 
-def _together(sentence: str, people: Sequence[Mention]) -> list[_Named]:
-    names: list[_Named] = []
+def _group_people(sentence: str, people: Sequence[Mention]) -> list[_NamedPeople]:
+    names: list[_NamedPeople] = []
     for mention in people:
         behind = _OF.match(sentence, mention.end)
         noun = _NOUN_OF.search(sentence, max(0, mention.start - _NEAR), mention.start)
@@ -253,9 +253,9 @@ def _together(sentence: str, people: Sequence[Mention]) -> list[_Named]:
         last = names[-1] if names else None
         if last is not None and _AND.fullmatch(sentence, last.end, mention.start):
             ids, start = last.ids | {mention.entity_id}, last.start
-            names[-1] = _Named(start, mention.end, ids, owns if owns >= 0 else last.owns)
+            names[-1] = _NamedPeople(start, mention.end, ids, owns if owns >= 0 else last.owns)
         else:
-            names.append(_Named(mention.start, mention.end, frozenset({mention.entity_id}), owns))
+            names.append(_NamedPeople(mention.start, mention.end, frozenset({mention.entity_id}), owns))
     return names
 
 
@@ -352,17 +352,17 @@ def statements(
     Cost: one search; the sentences of the texts found are read.
     """
     if not attribute:
-        return list(_in_sections(corpus, entity_id, None))[:limit]
+        return list(_section_claims(corpus, entity_id, None))[:limit]
     topic = topic_of(attribute)
-    result = list(_in_sections(corpus, entity_id, topic))
+    result = list(_section_claims(corpus, entity_id, topic))
     in_texts = sorted(
-        _in_texts(corpus, entity_id, topic, result, chapter, texts), key=lambda pair: (-pair[0], *order_of(pair[1]))
+        _story_claims(corpus, entity_id, topic, result, chapter, texts), key=lambda pair: (-pair[0], *order_of(pair[1]))
     )
     result += [item for _, item in in_texts]
     result = list({(item.path, item.span): item for item in result}.values())[:limit]
     marked = []
     for item in result:
-        rivals = tuple(dict.fromkeys(other.reference for other in result if _compete(topic, item, other)))
+        rivals = tuple(dict.fromkeys(other.reference for other in result if _are_rivals(topic, item, other)))
         marked.append(replace(item, competes_with=rivals, attributes=(attribute,) if rivals else ()))
     return marked
 
@@ -372,7 +372,7 @@ def order_of(item: Statement) -> tuple[int, str, tuple[int, int]]:
     return (item.chapter or 0, item.path, item.span)
 
 
-def _compete(topic: Topic, item: Statement, other: Statement) -> bool:
+def _are_rivals(topic: Topic, item: Statement, other: Statement) -> bool:
     """As `is_rival`; the left and the right are rivals only where the rest of the sentence tells the same."""
     if topic.valued or not is_rival(item, other):
         return is_rival(item, other)
@@ -385,28 +385,28 @@ def is_rival(item: Statement, other: Statement) -> bool:
     """Whether two statements of different sources share no value of some kind that both give."""
     if (other.path, other.section) == (item.path, item.section):
         return False
-    if _outgrown(item, other) or _outgrown(other, item):
+    if _is_outgrown(item, other) or _is_outgrown(other, item):
         return True
     kinds = {value.partition(":")[0] for value in item.values} & {value.partition(":")[0] for value in other.values}
-    return any(_differ(_of(item, kind), _of(other, kind)) for kind in kinds - {"reached"})
+    return any(_values_differ(_kind_values(item, kind), _kind_values(other, kind)) for kind in kinds - {"reached"})
 
 
-def _differ(ones: set[str], others: set[str]) -> bool:
+def _values_differ(ones: set[str], others: set[str]) -> bool:
     """Whether two sets of values have none in common; an eye may be the left one."""
     return not any(
-        side == other or _unsided(side) == other or side == _unsided(other) for side in ones for other in others
+        side == other or _drop_side(side) == other or side == _drop_side(other) for side in ones for other in others
     )
 
 
-def _unsided(value: str) -> str:
+def _drop_side(value: str) -> str:
     kind, _, name = value.partition(":")
     return f"{kind}:{part_of(name)}"
 
 
-def _outgrown(item: Statement, other: Statement) -> bool:
+def _is_outgrown(item: Statement, other: Statement) -> bool:
     """Whether `other` had reached an age beyond the one that `item` gives."""
-    years = [int(value.partition(":")[2]) for value in _of(item, "years")]
-    return bool(years) and any(int(value.partition(":")[2]) > max(years) for value in _of(other, "reached"))
+    years = [int(value.partition(":")[2]) for value in _kind_values(item, "years")]
+    return bool(years) and any(int(value.partition(":")[2]) > max(years) for value in _kind_values(other, "reached"))
 
 
 # "At forty-one she …", "her brown eyes …", 她今年…: who was named before is spoken of.
@@ -427,11 +427,11 @@ def is_about(corpus: Corpus, entity_id: str, item: Statement) -> bool:
     return {other for other in named if other == entity_id or corpus.entities[other].type == "character"} == {entity_id}
 
 
-def _of(item: Statement, kind: str) -> set[str]:
+def _kind_values(item: Statement, kind: str) -> set[str]:
     return {value for value in item.values if value.startswith(f"{kind}:")}
 
 
-def _in_sections(corpus: Corpus, entity_id: str, topic: Topic | None) -> Iterator[Statement]:
+def _section_claims(corpus: Corpus, entity_id: str, topic: Topic | None) -> Iterator[Statement]:
     own = set(corpus.described.get(entity_id, ()))
     for key in sorted(corpus.sections, key=corpus.place):
         section = corpus.sections[key]
@@ -444,7 +444,7 @@ def _in_sections(corpus: Corpus, entity_id: str, topic: Topic | None) -> Iterato
                 continue
             sentence = document.text[start:end]
             place: Place = "own" if key in own else _place_of(corpus, section)
-            values, others = _given(corpus, entity_id, sentence, mentions, topic, place)
+            values, others = _sentence_values(corpus, entity_id, sentence, mentions, topic, place)
             if others and place == "other":
                 continue
             if key not in own and "place" in (topic.dimensions if topic else ()):
@@ -456,7 +456,7 @@ def _in_sections(corpus: Corpus, entity_id: str, topic: Topic | None) -> Iterato
                 yield Statement(sentence, section.path, section.section, index, (start, end), None, values)
 
 
-def _in_texts(
+def _story_claims(
     corpus: Corpus, entity_id: str, topic: Topic, claimed: Sequence[Statement], chapter: int | None, texts: int
 ) -> Iterator[tuple[int, Statement]]:
     """Sentences of chapters with how surely they speak of the entity and the topic.
@@ -473,11 +473,11 @@ def _in_texts(
     likely = paragraphs_about(corpus, entity_id, words, sorted(claims), as_of=chapter, limit=_PARAGRAPHS * texts)
     for path, index in likely:
         if (path, index) not in kept:  # what a paragraph says does not depend on the chapter that is open
-            kept[path, index] = tuple(_in_paragraph(corpus, entity_id, topic, claims, path, index))
+            kept[path, index] = tuple(_paragraph_claims(corpus, entity_id, topic, claims, path, index))
         yield from kept[path, index]
 
 
-def _in_paragraph(
+def _paragraph_claims(
     corpus: Corpus, entity_id: str, topic: Topic, claims: set[str], path: str, index: int
 ) -> Iterator[tuple[int, Statement]]:
     document = corpus.document(path)
@@ -503,7 +503,7 @@ def _in_paragraph(
         if not spoken and shared < SHARED and "age" not in topic.dimensions:
             continue
         mentions = corpus.matcher.find_all(sentence)
-        values, others = _given(corpus, entity_id, sentence, mentions, topic, "prose")
+        values, others = _sentence_values(corpus, entity_id, sentence, mentions, topic, "prose")
         if others:
             continue
         item = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
@@ -516,7 +516,7 @@ def _in_paragraph(
             yield sure, item
 
 
-def _given(
+def _sentence_values(
     corpus: Corpus,
     entity_id: str,
     sentence: str,
@@ -525,7 +525,7 @@ def _given(
     place: Place,
 ) -> tuple[frozenset[str], bool]:
     """The values that a sentence gives of an entity, and whether it gives only those of others."""
-    every = located(corpus, sentence, mentions, topic) if topic else ()
+    every = values_at(corpus, sentence, mentions, topic) if topic else ()
     if not every or topic is None:
         return frozenset(), False
     owner = ValueOwner(sentence, people_in(corpus, mentions, entity_id), entity_id, place, topic)

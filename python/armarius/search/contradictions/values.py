@@ -16,7 +16,7 @@ from armarius.documents.units import parse_numeral
 from armarius.search.corpus import Corpus
 from armarius.search.query.words import Phrases, attributes, table
 from armarius.text.matcher import Mention
-from armarius.text.unicode import blanked
+from armarius.text.unicode import blank_spans
 
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
@@ -113,9 +113,9 @@ class Topic:
         """Whether a sentence has a word of the topic, as a whole word in any inflection."""
         return _phrases(self.words).occur_in(sentence)
 
-    def told_in(self, text: str) -> bool:
+    def occurs_in(self, text: str) -> bool:
         """Whether a text has a word of the topic or, of an age, a number of years, of whomever."""
-        return self.spoken_in(text) or ("age" in self.dimensions and bool(_ages(text)))
+        return self.spoken_in(text) or ("age" in self.dimensions and bool(_find_ages(text)))
 
 
 @lru_cache(maxsize=64)
@@ -133,15 +133,15 @@ def topic_of(attribute: str) -> Topic:
             if bears in named:
                 words += [word for other in ("mark", "wound") for word in rows[other] if word in attribute]
         return _topic(attribute, named, dimensions, words, True, {})
-    matches = _phrases(tuple(word for words in _things().values() for word in words)).find(attribute)
+    matches = _phrases(tuple(word for words in _body_parts().values() for word in words)).find(attribute)
     spans = [attribute[match.start : match.end] for match in matches]
-    things = {name: words for name, words in _things().items() if any(_phrases(words).find(span) for span in spans)}
+    things = {name: words for name, words in _body_parts().items() if any(_phrases(words).find(span) for span in spans)}
     if things:
         words = [word for row in things.values() for word in row if len(word) > 1]
         return _topic(attribute, named, ("colour",), words + spans, False, things)
     if "appearance" in named:
-        words = [word for row in _things().values() for word in row if len(word) > 1]
-        return _topic(attribute, named, ("colour",), [*table("attributes")["appearance"], *words], True, _things())
+        words = [word for row in _body_parts().values() for word in row if len(word) > 1]
+        return _topic(attribute, named, ("colour",), [*table("attributes")["appearance"], *words], True, _body_parts())
     bare = _VAGUE.sub(" ", attribute).strip() or attribute
     words = [bare, *(word for name in named for word in table("attributes")[name])]
     return _topic(attribute, named, ("colour",), words, False, {"thing": tuple(words)})
@@ -160,7 +160,7 @@ def _topic(
 
 
 @cache
-def _things() -> dict[str, tuple[str, ...]]:
+def _body_parts() -> dict[str, tuple[str, ...]]:
     """Parts of the body and hair; one of two (左手) also goes by what both are called (手)."""
     rows = {name: list(words) for name, words in (table("body") | _HAIR).items()}
     for name in [key for key in rows if part_of(key) != key]:
@@ -176,7 +176,7 @@ def part_of(name: str) -> str:
     return name.removeprefix("left_").removeprefix("right_")
 
 
-def located(corpus: Corpus, sentence: str, mentions: Sequence[Mention], topic: Topic) -> frozenset[Value]:
+def values_at(corpus: Corpus, sentence: str, mentions: Sequence[Mention], topic: Topic) -> frozenset[Value]:
     """The values that a sentence gives, of whomever; empty when it gives none.
 
     Args:
@@ -194,23 +194,23 @@ def located(corpus: Corpus, sentence: str, mentions: Sequence[Mention], topic: T
             if corpus.entities[mention.entity_id].type == "location"
         }
     if "age" in topic.dimensions:
-        result |= _ages(sentence)
+        result |= _find_ages(sentence)
     if "body" in topic.dimensions and _first_letters("body").search(bare):
         result |= {Value(f"body:{match.value}", match.start, match.end) for match in _values("body").find(bare)}
     if not topic.valued:  # which of two: 左手, 右手
         hands = [match for match in _values("body").find(bare) if match.value.startswith(("left", "right"))]
         result |= {Value(f"body:{match.value}", match.start, match.end) for match in hands}
     if "colour" in topic.dimensions and _first_letters("colour").search(bare):
-        result |= _coloured(bare, topic.things)
+        result |= _find_colours(bare, topic.things)
     return frozenset(result)
 
 
 def without_names(sentence: str, mentions: Sequence[Mention]) -> str:
     """The sentence with spaces in place of the names in it."""
-    return blanked(sentence, ((mention.start, mention.end) for mention in mentions))
+    return blank_spans(sentence, ((mention.start, mention.end) for mention in mentions))
 
 
-def _ages(sentence: str) -> set[Value]:
+def _find_ages(sentence: str) -> set[Value]:
     result: set[Value] = set()
     if not _AGES.search(sentence):
         return result
@@ -240,7 +240,7 @@ def _kind_of(sentence: str, match: re.Match[str]) -> str:
     return "reached" if _SINCE.search(before) or _BACK_THEN.match(behind) else "years"
 
 
-def _coloured(sentence: str, things: Mapping[str, tuple[str, ...]]) -> set[Value]:
+def _find_colours(sentence: str, things: Mapping[str, tuple[str, ...]]) -> set[Value]:
     """`<thing>:<colour>` wherever a colour stands next to its thing."""
     result: set[Value] = set()
     colours: list[tuple[int, int, list[str]]] = []
@@ -268,7 +268,7 @@ def _coloured(sentence: str, things: Mapping[str, tuple[str, ...]]) -> set[Value
 
 def without_parts(sentence: str) -> str:
     """The sentence with spaces in place of the parts of the body in it."""
-    return blanked(sentence, ((match.start, match.end) for match in _values("body").find(sentence)))
+    return blank_spans(sentence, ((match.start, match.end) for match in _values("body").find(sentence)))
 
 
 @lru_cache(maxsize=256)

@@ -134,7 +134,7 @@ def chapter_references(
             ):
                 continue  # 最后2章
             if numbers and not overlaps(spans, *match.span()):
-                numbers, end = _counted_on(query, match, numbers, known)
+                numbers, end = _count_onward(query, match, numbers, known)
                 insort(spans, (match.start(), end))
                 refs.append(ChapterReference(numbers, match.start(), end))
     for match in _ORDINAL.finditer(query):
@@ -151,13 +151,13 @@ def chapter_references(
             if how == "final" and _THING.search(match[0]) and is_content(match[0]):
                 continue
             written = match.groupdict().get("n")
-            chapters = _relative(how, _count(written), list(known), current)
+            chapters = _relative_chapters(how, _count(written), list(known), current)
             if overlaps(spans, *match.span()):
                 continue
             insort(spans, match.span())
             refs.append(ChapterReference(tuple(chapters), match.start(), match.end(), relative=True))
     refs.sort(key=lambda reference: reference.start)
-    return tuple(_unless_excluded(query, refs))
+    return tuple(_add_exclusions(query, refs))
 
 
 def part_asked(query: str, references: Sequence[ChapterReference]) -> Part:
@@ -168,7 +168,7 @@ def part_asked(query: str, references: Sequence[ChapterReference]) -> Part:
     return "" if (head is None) == (tail is None) else "head" if head else "tail"
 
 
-def _unless_excluded(query: str, refs: list[ChapterReference]) -> Iterator[ChapterReference]:
+def _add_exclusions(query: str, refs: list[ChapterReference]) -> Iterator[ChapterReference]:
     """Each reference, with the words that exclude it."""
     end = 0
     for reference in refs:
@@ -210,7 +210,7 @@ def _count(written: str | None) -> int:
     return 1 if written is None else 3 if written in ("几", "few") else parse_numeral(written) or 1
 
 
-def _counted_on(
+def _count_onward(
     query: str, match: re.Match[str], numbers: tuple[int, ...], series: Sequence[int]
 ) -> tuple[tuple[int, ...], int]:
     """The chapters of a match and where it ends; those counted from its last where the query goes on 之后一章."""
@@ -224,7 +224,7 @@ def _counted_on(
     return tuple(n for n in series if n > numbers[-1])[: _count(on["n"])], on.end()
 
 
-def _relative(how: str, count: int, series: list[int], current: int | None) -> list[int]:
+def _relative_chapters(how: str, count: int, series: list[int], current: int | None) -> list[int]:
     if not series:
         return []
     before = [n for n in series if current is None or n < current]

@@ -99,7 +99,7 @@ def _latin(text: str) -> Iterator[Pronoun]:
     for at, match in enumerate(words):
         word = match[0].lower().replace("’", "'")
         bare = word.partition("'")[0]
-        if bare in words_of("latin", "place") and not _exists(words, at):
+        if bare in words_of("latin", "place") and not _is_existential(words, at):
             yield Pronoun(match[0], match.start(), match.end(), "place")
         kind = kinds.get(bare)
         if kind is None:
@@ -121,7 +121,7 @@ def _latin(text: str) -> Iterator[Pronoun]:
         )
 
 
-def _exists(words: list[re.Match[str]], at: int) -> bool:
+def _is_existential(words: list[re.Match[str]], at: int) -> bool:
     """Whether `there` only says that something is: "is there a cat"."""
     if "'" in words[at][0].replace("’", "'"):
         return True
@@ -146,7 +146,7 @@ def _han(text: str) -> Iterator[Pronoun]:
                     continue
                 spans.append((start, end))
                 possessive = text.startswith("的", end) and bool(text[end + 1 : end + 2].strip())
-                yield Pronoun(word, start, end, kind, possessive, not possessive and _ends(text[end:]))
+                yield Pronoun(word, start, end, kind, possessive, not possessive and _ends_clause(text[end:]))
 
 
 def _is_no_pronoun(text: str, start: int, end: int) -> bool:
@@ -157,7 +157,7 @@ def _is_no_pronoun(text: str, start: int, end: int) -> bool:
     )
 
 
-def _ends(rest: str) -> bool:
+def _ends_clause(rest: str) -> bool:
     """Whether nothing but particles follows in the clause."""
     clause = _END.split(rest, maxsplit=1)[0]
     return not clause.strip(" ".join(words_of("han", "particles")) + " ")
@@ -278,7 +278,7 @@ class Coreference:
         mentions = [mention for mention in self._matcher.find_all(text) if mention.entity_id in self._cast]
         counts: dict[str, int] = {}
         refs = pronouns(text)
-        tells = self._telling(text, refs)
+        tells = self._gender_pronoun(text, refs)
         spots: list[Mention | Pronoun] = [*mentions, *refs]
         for spot in sorted(spots, key=lambda spot: spot.start):
             if isinstance(spot, Pronoun):
@@ -287,7 +287,7 @@ class Coreference:
                     fitting = [*self.resolve(spot.kind)]
                     counts |= dict.fromkeys(fitting, 1)
                 if spot is tells and len(fitting) == 1:
-                    self._tell(fitting[0], spot.kind)
+                    self._set_gender(fitting[0], spot.kind)
                 continue
             counts[spot.entity_id] = counts.get(spot.entity_id, 0) + 1
             salience = self._salience.setdefault(spot.entity_id, _Salience(0.0, number, spot.term))
@@ -306,7 +306,7 @@ class Coreference:
                 together = [id_ for id_ in turn if id_ not in without and may_mean(kind, self._cast[id_])]
                 if len(together) > 1:
                     return tuple(together[:_MOST_TOGETHER])
-        fit = [(self._worth(kind, id_), id_) for id_ in self._fitting(kind, without)]
+        fit = [(self._antecedent_score(kind, id_), id_) for id_ in self._antecedents(kind, without)]
         best = max(fit, key=lambda pair: (pair[0], pair[1]), default=(0.0, ""))
         return (best[1],) if best[0] >= _FORGOTTEN else ()
 
@@ -340,11 +340,11 @@ class Coreference:
         ids = {mention.entity_id for mention in self._matcher.find_all(name)}
         return name if ids == {entity_id} else self._salience[entity_id].term
 
-    def _fitting(self, kind: PronounKind, without: Collection[str]) -> Iterable[str]:
+    def _antecedents(self, kind: PronounKind, without: Collection[str]) -> Iterable[str]:
         return (id_ for id_ in self._salience if id_ not in without and may_mean(kind, self._cast[id_]))
 
     @staticmethod
-    def _telling(text: str, refs: list[Pronoun]) -> Pronoun | None:
+    def _gender_pronoun(text: str, refs: list[Pronoun]) -> Pronoun | None:
         """The pronoun of a turn that may tell a gender: its first, if it begins the turn or all are of one gender."""
         gendered = [ref for ref in refs if ref.kind in _GENDERS]
         if not gendered or gendered[0].is_object:
@@ -352,13 +352,13 @@ class Coreference:
         alone = len({ref.kind for ref in gendered}) == 1
         return gendered[0] if alone or not text[: gendered[0].start].strip(" \t\n\"'“‘") else None
 
-    def _tell(self, id_: str, kind: PronounKind) -> None:
+    def _set_gender(self, id_: str, kind: PronounKind) -> None:
         """Record the gender of an antecedent, unless the turn before named another possible antecedent."""
         last = self._turns[-1] if self._turns else ()
         if not self._cast[id_].gender and not any(other != id_ and may_mean(kind, self._cast[other]) for other in last):
             self._cast[id_] = self._cast[id_]._replace(gender=kind)
 
-    def _worth(self, kind: PronounKind, id_: str) -> float:
+    def _antecedent_score(self, kind: PronounKind, id_: str) -> float:
         entity, weight = self._cast[id_], self._salience[id_].weight
         if kind in ("m", "f", "women") and not entity.gender:
             return weight * _UNSAID

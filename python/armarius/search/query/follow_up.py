@@ -27,7 +27,7 @@ from armarius.search.query.coreference import (
 )
 from armarius.search.query.query import Understanding, question, read_question
 from armarius.search.query.recipe import understand
-from armarius.search.query.words import blanked
+from armarius.search.query.words import blank_out
 from armarius.text.matcher import EntityMatcher
 from armarius.text.unicode import BETWEEN, UNSPACED
 
@@ -47,7 +47,7 @@ def names_topic(analysis: Understanding) -> bool:
     if analysis.attributes or analysis.relations:
         return False
     words = [word for word in question(analysis).words if word not in words_of("latin", "of_another")]
-    return _behind_article(analysis.query, words) or _begins(analysis.query, words)
+    return _has_article(analysis.query, words) or _begins_with(analysis.query, words)
 
 
 def demonstrative_nouns(text: str) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def demonstrative_nouns(text: str) -> tuple[str, ...]:
     return tuple(nouns)
 
 
-def _behind_article(query: str, words: list[str]) -> bool:
+def _has_article(query: str, words: list[str]) -> bool:
     tokens = [match[0] for match in LATIN_WORD.finditer(query)]
     articles = words_of("latin", "articles")
     return any(
@@ -75,7 +75,7 @@ def _behind_article(query: str, words: list[str]) -> bool:
     )
 
 
-def _begins(query: str, words: list[str]) -> bool:
+def _begins_with(query: str, words: list[str]) -> bool:
     """Han: with one of `words`, behind what goes on from before (那灯塔在哪里)."""
     text = query.strip()
     first = max((word for word in words_of("han", "begins") if text.startswith(word)), key=len, default="")
@@ -127,13 +127,13 @@ def follow_up(query: str, turns: Sequence[Turn], *, matcher: EntityMatcher, cast
     spoken = [(number, turn) for number, turn in enumerate(turns, 1) if turn.is_spoken]
     if not spoken or not query.strip():
         return FollowUp(query)
-    talk = _Talk(matcher, cast)
+    talk = _Conversation(matcher, cast)
     for number, turn in spoken[-_HEARD:]:
         talk.observe(number, turn)
     return talk.spelled_out(query)
 
 
-class _Talk:
+class _Conversation:
     """What has been said so far."""
 
     def __init__(self, matcher: EntityMatcher, cast: Cast) -> None:
@@ -165,10 +165,10 @@ class _Talk:
             return FollowUp(query)
         query = query.encode("utf-8", "replace").decode()
         analysis = read_question(query, matcher=self._matcher, recipe=understand(query))
-        text, notes, meant, lost = self._named(query, analysis)
-        return self._completed(analysis, text, notes, meant, lost=lost)
+        text, notes, meant, lost = self._resolve_pronouns(query, analysis)
+        return self._complete_query(analysis, text, notes, meant, lost=lost)
 
-    def _named(self, query: str, analysis: Understanding) -> tuple[str, list[str], list[str], bool]:
+    def _resolve_pronouns(self, query: str, analysis: Understanding) -> tuple[str, list[str], list[str], bool]:
         """The question with names for pronouns, notes, the entities meant, and whether a pronoun is unresolved."""
         text, shift, lost = query, 0, False
         notes: dict[str, None] = {}
@@ -196,14 +196,14 @@ class _Talk:
                 continue
             meant += ids
             names = [self._coreference.name_of(id_) for id_ in ids]
-            spelled = self._joined(names) + ("'s" if pronoun.possessive and pronoun.word.isascii() else "")
+            spelled = self._join_names(names) + ("'s" if pronoun.possessive and pronoun.word.isascii() else "")
             text = text[: pronoun.start + shift] + spelled + text[pronoun.end + shift :]
             shift += len(spelled) - (pronoun.end - pronoun.start)
             turn = max(self._coreference.turn_of(id_) for id_ in ids)
             notes[Reason("carried.pronoun", word=pronoun.word, names=names, turn=turn)] = None
         return text, list(notes), meant, lost
 
-    def _completed(
+    def _complete_query(
         self, analysis: Understanding, text: str, notes: list[str], meant: list[str], *, lost: bool
     ) -> FollowUp:
         """The question with what it lacks: the earlier question, or its subjects."""
@@ -214,47 +214,47 @@ class _Talk:
         stranger = lost and not meant and any(ref.kind in ("m", "f") for ref in pronouns(analysis.query))
         onward = goes_on(analysis.query)
         if not subjects and says(analysis.query, "demonstrative"):
-            if not onward and self._shows_another(analysis.query):
+            if not onward and self._points_elsewhere(analysis.query):
                 return here
             lost = True
         event = lost or says(analysis.query, "event")
         short = _length(analysis.query) <= _SHORT
         is_whole = says(analysis.query, "asks", "begins") and not meant
         if analysis.references:
-            return self._with_topic(text, notes, chapters=False) if onward and not words else here
+            return self._add_topic(text, notes, chapters=False) if onward and not words else here
         if subjects:
-            own = _length(blanked(analysis.query, analysis.mentions))
+            own = _length(blank_out(analysis.query, analysis.mentions))
             if not words and (onward or not own):
-                return self._with_others(text, notes, subjects)
+                return self._replace_subjects(text, notes, subjects)
             leans = event and words <= _FEW
             bare = not words and says(analysis.query, "circumstance", "no_circumstance") and (meant or own <= _FRAGMENT)
-            if (leans or bare or (onward and short and words == 1 and not is_whole)) and self._adds(subjects):
-                return self._with_topic(text, notes)
+            if (leans or bare or (onward and short and words == 1 and not is_whole)) and self._has_more_topic(subjects):
+                return self._add_topic(text, notes)
             return here
-        if stranger and not self._adds(read_question(self._topic, matcher=self._matcher).entities):
+        if stranger and not self._has_more_topic(read_question(self._topic, matcher=self._matcher).entities):
             return here  # "he", after "who is Ann?"
         if not words or (words <= _LEANING and (event or says(analysis.query, "sequence"))):
-            return self._with_topic(text, notes, answer=True)
+            return self._add_topic(text, notes, answer=True)
         if says(analysis.query, "identity") or (is_whole and names_topic(analysis)):
             return here
         if words <= (_FEW if onward else 1) and (short or onward):
-            return self._with_subject(text, notes) if self._about else self._with_topic(text, notes, answer=True)
+            return self._with_subject(text, notes) if self._about else self._add_topic(text, notes, answer=True)
         return here
 
-    def _shows_another(self, query: str) -> bool:
+    def _points_elsewhere(self, query: str) -> bool:
         """Whether every thing that it points at (那只表) is one that no turn has named."""
         things = demonstrative_nouns(query)
         return bool(things) and not any(thing in self._transcript for thing in things)
 
-    def _adds(self, subjects: Sequence[str]) -> bool:
+    def _has_more_topic(self, subjects: Sequence[str]) -> bool:
         """Whether the question before says more than the subjects of this one."""
         topic = read_question(self._topic, matcher=self._matcher)
         return bool(_content(topic)) or not set(topic.entities) <= set(subjects)
 
-    def _with_topic(self, text: str, notes: list[str], *, answer: bool = False, chapters: bool = True) -> FollowUp:
+    def _add_topic(self, text: str, notes: list[str], *, answer: bool = False, chapters: bool = True) -> FollowUp:
         topic = self._topic
         if not chapters:
-            topic = blanked(topic, read_question(topic, matcher=self._matcher).references)
+            topic = blank_out(topic, read_question(topic, matcher=self._matcher).references)
         parts = [topic.strip()]
         notes = [*notes, Reason("carried.topic", topic=topic.strip(), turn=self._topic_turn)]
         if answer and self._answer:
@@ -266,9 +266,9 @@ class _Talk:
         who = [id_ for id_ in self._about if self._cast[id_].kind != "place"]
         names = [self._coreference.name_of(id_) for id_ in who or self._about]
         note = Reason("carried.about", names=names, turn=self._topic_turn)
-        return FollowUp(f"{self._joined(names)} {text}", (*notes, note))
+        return FollowUp(f"{self._join_names(names)} {text}", (*notes, note))
 
-    def _with_others(self, text: str, notes: list[str], subjects: Sequence[str]) -> FollowUp:
+    def _replace_subjects(self, text: str, notes: list[str], subjects: Sequence[str]) -> FollowUp:
         """The earlier question about somebody else, for one that is a name: "And Edmund?"."""
         topic = read_question(self._topic, matcher=self._matcher)
         kinds = {self._cast[id_].kind for id_ in subjects if id_ in self._cast}
@@ -279,9 +279,9 @@ class _Talk:
             if self._cast[mention.entity_id].kind in kinds and mention.entity_id not in subjects
         ]
         if not replaced:
-            return self._with_topic(text, notes)
+            return self._add_topic(text, notes)
         first = replaced[0].entity_id
-        names = self._joined([self._name(id_) for id_ in subjects])
+        names = self._join_names([self._name(id_) for id_ in subjects])
         query = self._topic
         for mention in reversed([mention for mention in replaced if mention.entity_id == first]):
             query = query[: mention.start] + names + query[mention.end :]
@@ -293,7 +293,7 @@ class _Talk:
         return self._cast[id_].name if id_ in self._cast else id_
 
     @staticmethod
-    def _joined(names: Sequence[str]) -> str:
+    def _join_names(names: Sequence[str]) -> str:
         return ("和" if any(map(_IS_UNSPACED.search, names)) else " and ").join(names)
 
 

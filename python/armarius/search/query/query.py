@@ -17,7 +17,7 @@ from armarius.search.query.words import (
     Role,
     about_the_text,
     attributes,
-    blanked,
+    blank_out,
     near,
     of_consistency,
     relation_words,
@@ -151,7 +151,7 @@ def read_question(
     """
     query = query.encode("utf-8", "replace").decode("utf-8")
     references = chapter_references(query, known=chapters, current=current, is_content=is_content)
-    rest = blanked(query, references)
+    rest = blank_out(query, references)
     mentions = tuple(matcher.find_in_question(rest))
     tokens = tokens_of(rest)
     named_at = [(mention.start, mention.end) for mention in mentions]
@@ -162,12 +162,12 @@ def read_question(
     )
     consistency = bool(of_consistency().find(rest, tokens))
     if mentions:
-        rest = blanked(rest, mentions)
+        rest = blank_out(rest, mentions)
         tokens = tokens_of(rest)
     reads = "chapters" in recipe.parts and (recipe.stated or not mentions)
     compares = reads and "before" in recipe.parts
     named = [name for match in attributes().find(rest, tokens) for name in match.value]
-    content = " ".join(blanked(rest, about_the_text().find(rest, tokens)).split())
+    content = " ".join(blank_out(rest, about_the_text().find(rest, tokens)).split())
     excluded = dict.fromkeys(n for reference in references if reference.excluded for n in reference.numbers)
     kept = [reference for reference in references if not reference.excluded]
     if compares:  # 第3章和前面几章: what it is compared with is not checked itself
@@ -300,13 +300,13 @@ def question(analysis: Understanding, related: Mapping[str, float] | None = None
     Cost: linear in the question.
     """
     query = analysis.query
-    named = blanked(query, analysis.references, "\0")
-    text = blanked(named, analysis.mentions, "\0")
+    named = blank_out(query, analysis.references, "\0")
+    text = blank_out(named, analysis.mentions, "\0")
     main: dict[str, None] = {}
     singles: dict[str, None] = {}
     words: dict[str, None] = {}
     # A capital inside a sentence: a name, which has no synonyms.
-    proper = {_plain(match[1]).split("'")[0] for match in _CAPITALIZED.finditer(text)}
+    proper = {_normalize_run(match[1]).split("'")[0] for match in _CAPITALIZED.finditer(text)}
     for run in _RUN.findall(text):
         if _IN_PAIRS.match(run):
             japanese = _IS_JAPANESE.search(run) is not None
@@ -321,7 +321,7 @@ def question(analysis: Understanding, related: Mapping[str, float] | None = None
             main |= dict.fromkeys(_INFLECTED.findall(run) if japanese else ())
         elif (root := _content(run)) is not None:
             main[root] = None
-            words[_plain(run).split("'")[0]] = None
+            words[_normalize_run(run).split("'")[0]] = None
     alternatives = {word: terms for word in words if word not in proper and (terms := _alternatives(word))}
     names = dict.fromkeys(
         [term for mention in analysis.mentions for term in terms_of(query[mention.start : mention.end])]
@@ -371,14 +371,14 @@ def _pairs(run: str) -> list[str]:
     return list(map(add, run, run[1:]))
 
 
-def _plain(run: str) -> str:
+def _normalize_run(run: str) -> str:
     return _ELIDED.sub("", run.lower().replace("’", "'"))
 
 
 @lru_cache(maxsize=2048)
 def _content(run: str) -> str | None:
     """The stem of a word, None of a function word."""
-    word, functions = _plain(run), _functions()
+    word, functions = _normalize_run(run), _functions()
     short = _CONTRACTED.match(word)
     if short is not None and (short[1] in functions.latin or short[1] in _SHORTENED):
         return None

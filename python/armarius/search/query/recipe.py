@@ -29,7 +29,7 @@ from armarius.search.query.words import (
     SetWord,
     Weights,
     WordSets,
-    blanked,
+    blank_out,
     differ_little,
     ngrams,
 )
@@ -93,22 +93,22 @@ def understand(
     if query.strip():
         recipe = spelled if words == query.strip() else _read(query)
     else:
-        recipe = _of_row("continue") if opened else _NOTHING
+        recipe = _recipe_of_row("continue") if opened else _NOTHING
     if recipe.task == "ask" and "chapters" in spelled.parts:
         recipe = spelled
     if (task := task_of(skill)) is not None:
-        recipe = _stated(recipe, task)
+        recipe = _stated_recipe(recipe, task)
     elif recipe.task == "ask" and story:
-        recipe = _of_row("continue", recipe)
-    return _looked_up(recipe, words if spelled.task == "ask" else _without_length(words), spelled.task)
+        recipe = _recipe_of_row("continue", recipe)
+    return _look_up_words(recipe, words if spelled.task == "ask" else _drop_length(words), spelled.task)
 
 
 def _read(query: str, *, weighs: bool = True) -> Recipe:
     """What the words of a request say; text that nobody asks with is no sentence to weigh."""
-    text = _folded(query)
+    text = _fold_text(query)
     references, named = list[ChapterReference](), list[ChapterReference]()
     if _OF_CHAPTERS.search(text):
-        scenes = _folded(_table()["scene"]).split()
+        scenes = _fold_text(_table()["scene"]).split()
         all_references = chapter_references(text)
         references = [ref for ref in all_references if not (ref.excluded or text[ref.start : ref.end] in scenes)]
         named = [ref for ref in references if ref.numbers and _OF_CHAPTERS.search(text[ref.start : ref.end])]
@@ -118,10 +118,10 @@ def _read(query: str, *, weighs: bool = True) -> Recipe:
         volume=volume_number(text) if named else None,
         plans=_patterns()["plans"].search(text) is not None and bool(references or following),
     )
-    if (renamed := _renamed(text, query)) is not None:
+    if (renamed := _renamed_spans(text, query)) is not None:
         old, new = (query[start:end].strip() for start, end in renamed)
-        return _of_row("rename", replace(recipe, names=(old, new)))
-    masked = blanked(text, references, _CHAPTER)
+        return _recipe_of_row("rename", replace(recipe, names=(old, new)))
+    masked = blank_out(text, references, _CHAPTER)
     moment = _moment(text, references)
     task = _task(masked) or "ask"
     if moment is not None and task in ("ask", "write", "present"):
@@ -134,11 +134,11 @@ def _read(query: str, *, weighs: bool = True) -> Recipe:
     is_scene, is_story = _words_of("scene").occur_in(masked), _words_of("story").occur_in(masked)
     if task == "continue" and following:
         task = "write"
-    recipe = replace(_of_row("write" if task == "continue" and named else task, recipe), task=task)
+    recipe = replace(_recipe_of_row("write" if task == "continue" and named else task, recipe), task=task)
     if task == "ask" and not references and _words_of("latest").occur_in(text):
         return replace(recipe, parts=recipe.parts | {"latest", "states"})
     if moment is not None and task in ("ask", "state"):
-        return replace(_of_row("state", recipe), task=task, as_of=moment or None)
+        return replace(_recipe_of_row("state", recipe), task=task, as_of=moment or None)
     if "target" in recipe.parts:
         return replace(recipe, chapters=named[0].numbers if named else (), next=following)
     if "chapters" not in recipe.parts and task != "rename":
@@ -149,9 +149,9 @@ def _read(query: str, *, weighs: bool = True) -> Recipe:
     bare = _is_bare(masked)
     recipe = replace(recipe, scope=scope, opened=task != "present" and (bare or bool(references or scope)))
     if task == "rename" or not (bare or references or scope):
-        return replace(recipe, parts=(recipe.parts - {"places"}) | _of_row("ask").parts)
+        return replace(recipe, parts=(recipe.parts - {"places"}) | _recipe_of_row("ask").parts)
     if "summaries" in recipe.parts and not bare:  # what it says besides is looked up, in those chapters
-        return replace(recipe, parts=_of_row("ask").parts, shares={}, scope="")
+        return replace(recipe, parts=_recipe_of_row("ask").parts, shares={}, scope="")
     return recipe
 
 
@@ -164,7 +164,7 @@ def _task(text: str) -> TaskName | None:
     sentences = [sentence for sentence in map(str.strip, _SENTENCE.findall(text)) if sentence]
     if len(sentences) > 1 and sentences[-1][-1] in "?？" and _patterns()["own"].search(sentences[0]):
         del sentences[0]  # "I want to rewrite it; who is named there?"
-    return next(filter(None, map(_asked_for, sentences)), None)
+    return next(filter(None, map(_task_of_sentence, sentences)), None)
 
 
 def _evidence(text: str, task: TaskName) -> set[str]:
@@ -185,7 +185,7 @@ def _sets_in(text: str, words: list[SetWord]) -> set[str]:
     return sets | ({"place"} if _CHAPTER in text else set())
 
 
-def _asked_for(sentence: str) -> TaskName | None:
+def _task_of_sentence(sentence: str) -> TaskName | None:
     """The task that a sentence commands, or asks for by the words of a rule."""
     by, is_spaced, is_marked = _patterns(), _UNSPACED.search(sentence) is None, sentence[-1] in "?？"
     clauses = [clause for clause in map(str.strip, _CLAUSE.findall(sentence)) if clause]
@@ -211,7 +211,7 @@ def _asked_for(sentence: str) -> TaskName | None:
         clauses.sort(key=lambda clause: not any(word.verbs for word in matches[clause]))
     again = [(True, clause) for clause in clauses if not wishes[clause]] if is_polite else []
     for wish, clause in [*zip(map(wishes.__getitem__, clauses), clauses, strict=True), *again]:
-        commanded = _commanded if _UNSPACED.search(clause) is None else _commanded_unspaced
+        commanded = _commanded_task if _UNSPACED.search(clause) is None else _unspaced_task
         task = commanded(clause, matches[clause], sets, wish=wish, ruled=ruled is not None)
         if task is None or (not is_spaced and task == "check" and "asks" in sets and not sets & _JUDGES):
             continue  # 确认一下是谁送的 looks something up
@@ -253,7 +253,7 @@ def _rules() -> list[tuple[TaskName, set[str], set[str]]]:
     ]
 
 
-def _commanded(clause: str, words: list[SetWord], sets: set[str], *, wish: bool, ruled: bool) -> TaskName | None:
+def _commanded_task(clause: str, words: list[SetWord], sets: set[str], *, wish: bool, ruled: bool) -> TaskName | None:
     """The task that a clause in English or French commands."""
     by, at = _patterns(), 0
     ahead = {item.start: item for item in words}
@@ -266,7 +266,7 @@ def _commanded(clause: str, words: list[SetWord], sets: set[str], *, wish: bool,
     article = by["article"].match(clause, at)
     begin = article.end() if article else at
     word = ahead.get(begin)
-    if word is None and not article and (head := _HEAD.match(clause, at)) and (verb := _respelled(head[0])):
+    if word is None and not article and (head := _HEAD.match(clause, at)) and (verb := _correct_verb(head[0])):
         word = SetWord(at, head.end(), frozenset({f"v:{verb}"}), (verb,), ())
     rest = [item for item in words if item.start >= begin]
     near, nouns, is_chapter = _near_words(clause, rest), _nouns_of(clause, begin, rest), _CHAPTER in clause
@@ -278,7 +278,7 @@ def _commanded(clause: str, words: list[SetWord], sets: set[str], *, wish: bool,
         refers = by["object"].match(clause, word.end) or behind or any(item.sets & _TEXTS for item in rest[1:])
         refers = refers or word.end == len(clause) or is_chapter
         if wish or refers or verbs[0] not in _NEED_OBJECT or "name" in sets:
-            return _settled(verbs, behind, sets, near, given=is_given and not ruled)
+            return _combine(verbs, behind, sets, near, given=is_given and not ruled)
     is_definite = by["definite"].match(clause, at) is not None and not near & {"tongue", "points"}
     is_alone = nouns[:1] not in ([], ["write"], ["polish"]) and (
         nouns[0] != "check" or bool(near & _TEXTS) or is_chapter
@@ -287,10 +287,10 @@ def _commanded(clause: str, words: list[SetWord], sets: set[str], *, wish: bool,
     is_given = by["indefinite"].match(clause, at) is not None
     is_text = wish and not near.isdisjoint(_TEXTS) and by["asked"].search(clause) is None
     if wish or "more" in near or (is_alone and not is_definite) or (nouns[:1] == ["write"] and is_given):
-        return _settled([], nouns, sets, near, given=not ruled and (is_given or is_text))
+        return _combine([], nouns, sets, near, given=not ruled and (is_given or is_text))
     this = None if ruled or by["no_verb"].match(clause, at) else by["this"].match(clause, at)
-    if this and (this[1] or any(item.sets & {*_TEXTS, "n:write"} for item in _of_object(clause, at, rest))):
-        return _settled(["change"], nouns, sets, near, given=True)
+    if this and (this[1] or any(item.sets & {*_TEXTS, "n:write"} for item in _object_words(clause, at, rest))):
+        return _combine(["change"], nouns, sets, near, given=True)
     return None
 
 
@@ -304,7 +304,7 @@ def _near_words(clause: str, words: list[SetWord]) -> set[str]:
     return near | {name for name in ("several", "more") if by[name].search(clause)}
 
 
-def _of_object(clause: str, begin: int, words: list[SetWord]) -> list[SetWord]:
+def _object_words(clause: str, begin: int, words: list[SetWord]) -> list[SetWord]:
     """The words before the first preposition."""
     end = preposition.start() if (preposition := _patterns()["preposition"].search(clause, begin)) else len(clause)
     return [word for word in words if word.start < end]
@@ -312,16 +312,14 @@ def _of_object(clause: str, begin: int, words: list[SetWord]) -> list[SetWord]:
 
 def _nouns_of(clause: str, begin: int, words: list[SetWord]) -> list[str]:
     """The rows of the nouns of an object, those of a text that is there already last: "give the letter an edit"."""
-    words = _of_object(clause, begin, words)
+    words = _object_words(clause, begin, words)
     wanted = [word for word in words if _patterns()["wanted"].search(clause[: word.start])]
     words.sort(key=lambda word: "n:write" in word.sets)
     rows = [word.nouns or [name for name in word.verbs if word in wanted and name not in _LIGHT] for word in words]
     return [name for row in rows for name in row]
 
 
-def _commanded_unspaced(
-    clause: str, words: list[SetWord], sets: set[str], *, wish: bool, ruled: bool
-) -> TaskName | None:
+def _unspaced_task(clause: str, words: list[SetWord], sets: set[str], *, wish: bool, ruled: bool) -> TaskName | None:
     """The same of a clause in Chinese, where the verb stands first, in Japanese and Korean, where it stands last."""
     by = _patterns()
     verbs = [word for word in words if word.verbs and not by["done"].match(clause, word.end)]
@@ -329,7 +327,7 @@ def _commanded_unspaced(
     last = words[-1].end if words else 0
     tail, is_order = len(clause[last:].strip()), "more" in near or by["orders"].search(clause) is not None
     if _HAN_ALONE.fullmatch(clause):
-        verbs = [word for word in verbs if wish or _is_led(clause, word, words)]
+        verbs = [word for word in verbs if wish or _may_command(clause, word, words)]
         refers = bool(sets & {"text", "name", "quoted", "tongue"} or nouns or by["amount"].search(clause))
         if not (wish or refers or _is_bare(clause)):
             verbs = [word for word in verbs if word.verbs[0] not in _LIGHT or "resumes" in word.sets]
@@ -342,28 +340,28 @@ def _commanded_unspaced(
         last_rows = (*words[-1].nouns, *words[-1].verbs) if words and tail < 3 else ()
         ends = [name for name in last_rows if name not in _LIGHT] if last_rows else []
         refers = bool(sets & _TEXTS or nouns[:1] == ["continue"] or _is_bare(clause))
-        return _settled([], ends, sets, near, given=False) if ends and refers and not ruled else None
+        return _combine([], ends, sets, near, given=False) if ends and refers and not ruled else None
     if not rows and is_order and not ruled and "wish" not in near and nouns[:1] in ([], ["polish"], ["rewrite"]):
         rows = ["change"] if nouns or sets & {"tongue", "name", "text"} else []
     nouns = nouns or [name[2:] for name in sorted(sets) if name[:2] == "n:"]
-    return _settled(rows, nouns, sets, near, given=not ruled and (bool(rows) or wish))
+    return _combine(rows, nouns, sets, near, given=not ruled and (bool(rows) or wish))
 
 
-def _is_led(clause: str, verb: SetWord, words: list[SetWord]) -> bool:
+def _may_command(clause: str, verb: SetWord, words: list[SetWord]) -> bool:
     """Whether a verb of Chinese stands where a command has it: behind what it may take, courtesy or a text."""
     before = [word for word in words if word.end <= verb.start]
-    text = blanked(clause[: verb.start], [word for word in before if "never" in word.sets])
+    text = blank_out(clause[: verb.start], [word for word in before if "never" in word.sets])
     if (
         _patterns()["takes"].search(text)
         or _NAMED in text
         or any(word.sets & {"name", "text", "n:write"} for word in before)
     ):
         return True
-    text = blanked(text, [word for word in before if word.sets - {"past", "asks"}])
+    text = blank_out(text, [word for word in before if word.sets - {"past", "asks"}])
     return not _UNSPACED.search(_patterns()["counted"].sub("", text))
 
 
-def _settled(verbs: Sequence[str], nouns: list[str], sets: set[str], near: set[str], *, given: bool) -> TaskName | None:
+def _combine(verbs: Sequence[str], nouns: list[str], sets: set[str], near: set[str], *, given: bool) -> TaskName | None:
     """The task of the verbs and nouns of a clause, the first of each counting most.
 
     Args:
@@ -406,7 +404,7 @@ def _settled(verbs: Sequence[str], nouns: list[str], sets: set[str], near: set[s
     return cast("TaskName", task) if task else None
 
 
-def _respelled(word: str) -> str:
+def _correct_verb(word: str) -> str:
     """The row of the verb that a word is with one letter wrong, too many, missing or exchanged; else nothing."""
     if len(word) < _LEAST_MISSPELT:
         return ""
@@ -415,17 +413,17 @@ def _respelled(word: str) -> str:
 
 def _is_bare(text: str) -> bool:
     """Whether a request says nothing besides its command."""
-    return not any(map(str.isalnum, blanked(text, _commanding(text)).replace(_CHAPTER, "")))
+    return not any(map(str.isalnum, blank_out(text, _command_words(text)).replace(_CHAPTER, "")))
 
 
-def _commanding(text: str) -> list[SetWord | KinshipMatch[bool]]:
+def _command_words(text: str) -> list[SetWord | KinshipMatch[bool]]:
     """The words of a text that only command: verbs, nouns, courtesy, places, words that say nothing."""
     words = [word for word in _words().find(text) if word.sets & {"wish", "skip"} or word.verbs or word.nouns]
     fillers = [match for match in _commands().find(text) if "_" not in text[max(0, match.start - 1) : match.end + 1]]
     return [*words, *fillers]  # delete is no word of `delete_where`
 
 
-def _of_row(task: TaskName, recipe: Recipe = _NOTHING) -> Recipe:
+def _recipe_of_row(task: TaskName, recipe: Recipe = _NOTHING) -> Recipe:
     """The recipe with the parts and shares of a row; a task without one is asked like a question."""
     row = _rows().get(task, _rows()["ask"])
     return replace(recipe, task=task, parts=frozenset(row["parts"].split()), shares=row.get("shares", {}))
@@ -437,12 +435,12 @@ def task_of(skill: str) -> TaskName | None:
     return next(filter(None, named), None)
 
 
-def _stated(recipe: Recipe, task: TaskName) -> Recipe:
+def _stated_recipe(recipe: Recipe, task: TaskName) -> Recipe:
     """The recipe of a task that the host states, with what the words name."""
     if recipe.task != task:
         scope: Literal["", "scene"] = "scene" if task == "present" and not recipe.chapters else ""
-        made = _of_row(task, replace(recipe, scope=scope, opened=True))
-        recipe = made if task != "rename" else replace(made, parts=_of_row("ask").parts)  # the words name nobody
+        made = _recipe_of_row(task, replace(recipe, scope=scope, opened=True))
+        recipe = made if task != "rename" else replace(made, parts=_recipe_of_row("ask").parts)  # the words name nobody
     return replace(recipe, stated=True)
 
 
@@ -453,30 +451,30 @@ def _skills() -> Mapping[str, TaskName]:
     }
 
 
-def _looked_up(recipe: Recipe, words: str, spelled: TaskName) -> Recipe:
+def _look_up_words(recipe: Recipe, words: str, spelled: TaskName) -> Recipe:
     """The recipe with what is looked up of the words: without the command, where they are a task themselves."""
     tells = "ending" in recipe.parts
     named = chapter_references(words)
     chapters = " ".join(words[ref.start : ref.end] for ref in named if ref.numbers)
-    bare = (tells or (recipe.task == "ask" and bool(recipe.chapters))) and _is_bare(_folded(blanked(words, named)))
+    bare = (tells or (recipe.task == "ask" and bool(recipe.chapters))) and _is_bare(_fold_text(blank_out(words, named)))
     if not tells:
-        verbs = [word for word in _words().find(_folded(words)) if word.verbs] if _CODE.search(words) else []
-        if verbs and _is_bare(_folded(words[: verbs[0].start])):  # what is done to code is no word of it
+        verbs = [word for word in _words().find(_fold_text(words)) if word.verbs] if _CODE.search(words) else []
+        if verbs and _is_bare(_fold_text(words[: verbs[0].start])):  # what is done to code is no word of it
             words = words[verbs[0].end :].strip()
         return replace(recipe, query=words, bare=bare and bool(chapters))
     if bare:
         return replace(recipe, query=chapters and f"写 {chapters}", bare=True)
     if spelled != "ask":
-        words = blanked(words, _commanding(_folded(words)))
+        words = blank_out(words, _command_words(_fold_text(words)))
     return replace(recipe, query=words.strip() if any(map(str.isalnum, words)) else "")
 
 
-def _without_length(words: str) -> str:
+def _drop_length(words: str) -> str:
     """The words of a task without 2000字, "in three sentences"."""
-    return unicode.blanked(words, [match.span() for match in _patterns()["length"].finditer(_folded(words))])
+    return unicode.blank_spans(words, [match.span() for match in _patterns()["length"].finditer(_fold_text(words))])
 
 
-def told() -> Mapping[str, int]:
+def story_shares() -> Mapping[str, int]:
     """What parts of the story may take of its room, in percent."""
     shares: Mapping[str, int] = _table()["told"]
     return shares
@@ -488,7 +486,7 @@ def words(table: str, *rows: str) -> frozenset[str]:
     return frozenset(word for row in rows for word in _table()[table][row].split())
 
 
-def _renamed(text: str, query: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
+def _renamed_spans(text: str, query: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """Where the two names of a request to rename stand; one is short, with no run of blanks to divide in every way."""
     if len(text) > _MOST_LOOKED_UP or _RUN.search(text.strip()):
         return None
@@ -524,9 +522,9 @@ def _is_until(text: str, reference: ChapterReference) -> bool:
     return before is not None or _patterns()["until_behind"].match(text, reference.end) is not None
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     """The text as it is compared, of the same length: small letters without accents, simplified characters."""
-    small = text.translate(_simplified()).replace("’", "'").lower()
+    small = text.translate(_fold_table()).replace("’", "'").lower()
     return small if len(small) == len(text) else text
 
 
@@ -547,21 +545,21 @@ def _rows() -> Mapping[TaskName, dict[str, Any]]:
 
 
 @cache
-def _simplified() -> Mapping[int, str]:
+def _fold_table() -> Mapping[int, str]:
     accents = str.maketrans("àâäáãéèêëíîïóôöõúùûüçñÀÂÄÉÈÊËÎÏÔÖÙÛÜÇ", "aaaaaeeeeiiioooouuuucnaaaeeeeiioouuuc")
     return accents | {ord(pair[0]): pair[1] for pair in _table()["traditional"].split()}
 
 
 @cache
 def _words_of(*names: str) -> Phrases[bool]:
-    return Phrases(dict.fromkeys(_folded(" ".join(_table()[name] for name in names)).split(), True))
+    return Phrases(dict.fromkeys(_fold_text(" ".join(_table()[name] for name in names)).split(), True))
 
 
 @cache
 def _commands() -> Phrases[bool]:
     """What stands in a command and says nothing: places, fillers, plans."""
     rows = [_table()[name] for name in ("scene", "story", "fillers", "courtesy", "skipped")]
-    return Phrases(dict.fromkeys(_folded(" ".join([*rows, _rows()["write"]["plans"]])).split(), True))
+    return Phrases(dict.fromkeys(_fold_text(" ".join([*rows, _rows()["write"]["plans"]])).split(), True))
 
 
 @cache
@@ -582,7 +580,7 @@ def _words() -> WordSets:
     rows |= {name: f"{rows[name]} {table['scene']}" for name in ("place", "here", "text")}
     for task, row in _rows().items():
         rows |= {f"{kind[0]}:{task}": row[kind] for kind in ("verbs", "nouns") if kind in row}
-    return WordSets({name: _folded(words) for name, words in rows.items()})
+    return WordSets({name: _fold_text(words) for name, words in rows.items()})
 
 
 def _compiled(pattern: str | list[str]) -> re.Pattern[str]:
@@ -594,7 +592,7 @@ def _compiled(pattern: str | list[str]) -> re.Pattern[str]:
     pattern = pattern if isinstance(pattern, str) else "|".join(pattern)
     for name, part in parts.items():
         pattern = pattern.replace(f"<{name}>", part)
-    return re.compile(pattern.replace(" ", r"\s+").replace("’", "'").translate(_simplified()), re.IGNORECASE)
+    return re.compile(pattern.replace(" ", r"\s+").replace("’", "'").translate(_fold_table()), re.IGNORECASE)
 
 
 @cache
@@ -610,7 +608,7 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
     """The patterns of the table by their names."""
     table, plans = _table(), _rows()["write"]["plans"].split()
     polite = [word for word in f"{table['courtesy']} {table['skipped']}".split() if len(word) > 1 or word == "请"]
-    kindly = "|".join(_folded(word).replace("-", r"[\s-]+") for word in sorted(polite, key=len, reverse=True))
+    kindly = "|".join(_fold_text(word).replace("-", r"[\s-]+") for word in sorted(polite, key=len, reverse=True))
     lengths = zip(table["number"], table["length"][::2], table["length"][1::2], strict=True)
     return {name: _compiled(pattern) for name, pattern in table["patterns"].items()} | {
         "kindly": re.compile(rf"^[\s,，]*(?:(?:{kindly})(?![a-z])[\s,，]*)*"),  # 来 and 那 begin names

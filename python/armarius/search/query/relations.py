@@ -51,7 +51,7 @@ class RelationIndex:
         self._gender = {entity.id: _gender(entity) for entity in corpus.entities.values()}
         for relation in corpus.codex.relations:
             if holds(relation, chapter, self._chapters):
-                self._typed(relation)
+                self._add_relation(relation)
         for section in sorted(corpus.sections.values(), key=lambda section: (section.path, section.start)):
             for entity_id in section.entities:
                 self._prose(entity_id, section.text, section.path)
@@ -65,7 +65,7 @@ class RelationIndex:
         index._gender = {**{entity.id: _gender(entity) for entity in graph.entities}, **self._gender}
         for relation in graph.relations:
             if holds(relation, chapter, self._chapters):
-                index._typed(relation)
+                index._add_relation(relation)
         return index
 
     def walk(self, entity_id: str, path: Sequence[Role]) -> list[tuple[RelationEdge, float]]:
@@ -77,7 +77,7 @@ class RelationIndex:
             near = sorted(self._near.get(entity_id, Counter()).items(), key=lambda item: (-item[1], item[0]))[:3]
             return [(RelationEdge(other, Role("near"), "named together"), 0.6) for other, _ in near]
         result: dict[str, tuple[RelationEdge, float]] = {}
-        for edge in self._those(entity_id, path[0]):
+        for edge in self._edges_with_role(entity_id, path[0]):
             if len(path) == 1:
                 result.setdefault(edge.other, (edge, 1.0))
                 continue
@@ -95,7 +95,7 @@ class RelationIndex:
         """Entities that relations or profiles name with this one, and how often."""
         return self._near.get(entity_id, Counter())
 
-    def _those(self, entity_id: str, role: Role) -> Iterator[RelationEdge]:
+    def _edges_with_role(self, entity_id: str, role: Role) -> Iterator[RelationEdge]:
         for edge in self._edges.get(entity_id, {}).values():
             gender = edge.role.gender or self._gender.get(edge.other, "")
             if edge.role.name == role.name and (not role.gender or not gender or gender == role.gender):
@@ -110,13 +110,13 @@ class RelationIndex:
         for owner, item in ((entity_id, edge), (edge.other, back)):
             self._edges.setdefault(owner, {}).setdefault((item.other, item.role.name), item)
 
-    def _meet(self, entity: str, other: str, weight: int) -> None:
+    def _count_meeting(self, entity: str, other: str, weight: int) -> None:
         if entity != other:
             self._near.setdefault(entity, Counter())[other] += weight
             self._near.setdefault(other, Counter())[entity] += weight
 
-    def _typed(self, relation: Relation) -> None:
-        self._meet(relation.source, relation.target, 2)
+    def _add_relation(self, relation: Relation) -> None:
+        self._count_meeting(relation.source, relation.target, 2)
         roles = pair_of(relation.type)
         if roles is not None and self._person(relation.source) and self._person(relation.target):
             path = "" if relation.origin is None else relation.origin.path
@@ -130,7 +130,7 @@ class RelationIndex:
             sentence = match[0]
             mentions = [m for m in self._corpus.matcher.find_all(sentence) if m.entity_id in self._corpus.entities]
             for mention in mentions:
-                self._meet(subject, mention.entity_id, 1)
+                self._count_meeting(subject, mention.entity_id, 1)
             if not self._person(subject):
                 continue
             label = _LABEL.match(sentence)
@@ -156,7 +156,7 @@ class RelationIndex:
         clause = start + 1 + max(before.rfind(stop) for stop in "，,；;：:、")
         actor = next((m.entity_id for m in reversed(earlier) if clause <= m.start and m.end <= group[0].start), subject)
         quote = sentence[max(0, group[0].start - 12) : group[-1].end + 12].strip(" -，,")
-        role = _owned_role(after) or _of_role(before)
+        role = _owned_role(after) or _role_before(before)
         for other in others:
             if role is not None:
                 own = Role(role.name, role.gender or self._gender[subject])
@@ -200,7 +200,7 @@ def _owned_role(after: str) -> Role | None:
 _OF_ROLE = re.compile(r"([\w' -]+?)\s+(?:of|to|for)\s+(?:the\s+|old\s+|late\s+)*$", re.IGNORECASE)
 
 
-def _of_role(before: str) -> Role | None:
+def _role_before(before: str) -> Role | None:
     """The role in "the younger daughter of X", "apprentice to X"."""
     match = _OF_ROLE.search(before[-60:])
     if match is None:

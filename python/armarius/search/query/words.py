@@ -102,7 +102,7 @@ class Phrases(Generic[T]):
             for length in range(min(longest[tokens[at][0]], end - at), 0, -1):
                 piece = tokens[at : at + length]
                 value = self._values.get(tuple(map(_TOKEN_OF, piece)))
-                if value is not None and _joined(text, piece):
+                if value is not None and _is_joined(text, piece):
                     matches.append(KinshipMatch(piece[0][1], piece[-1][2], value))
                     past = at + length
                     break
@@ -231,7 +231,7 @@ def _stem(word: str) -> str:
     return _core.stem(word.lower().replace("’", "'"))
 
 
-def _joined(text: str, piece: list[tuple[str, int, int]]) -> bool:
+def _is_joined(text: str, piece: list[tuple[str, int, int]]) -> bool:
     """Nothing but a space or a hyphen between words, nothing at all between characters."""
     for (_, _, left), (_, right, _) in pairwise(piece):
         gap = text[left:right]
@@ -240,7 +240,7 @@ def _joined(text: str, piece: list[tuple[str, int, int]]) -> bool:
     return True
 
 
-def blanked(
+def blank_out(
     text: str, matches: "Iterable[KinshipMatch[Any] | SetWord | ChapterReference | Mention]", by: str = " "
 ) -> str:
     """The text with each match filled by another character."""

@@ -67,9 +67,9 @@ _CAUSES = (
 """Patterns of connection errors of libpq or the server, and messages without names of hosts and users."""
 
 
-def named(place: str, error: psycopg.Error, seconds: float) -> StoreError:
+def store_error(place: str, error: psycopg.Error, seconds: float) -> StoreError:
     """The error of a store for one of the driver; `seconds` is how long the server has been away."""
-    message = _said(error)
+    message = _error_text(error)
     if isinstance(error, _BUSY):
         return StoreBusy(f"{place}: another writer holds the project: {message}")
     if isinstance(error, _FULL):
@@ -92,7 +92,7 @@ def cause_of(error: psycopg.Error) -> str:
     return "; ".join(why for pattern, why in _CAUSES if re.search(pattern, message))
 
 
-def _said(error: psycopg.Error) -> str:
+def _error_text(error: psycopg.Error) -> str:
     """What the server said; what the driver says of a connection names hosts and users, and is left out."""
     message = error.diag.message_primary
     if message:
@@ -147,7 +147,7 @@ class Connection:
         with self._translating():
             return self.driver.execute(query, values)
 
-    def many(self, query: str, values: Sequence[Sequence[Any]]) -> None:
+    def execute_many(self, query: str, values: Sequence[Sequence[Any]]) -> None:
         """One statement for each of `values`, in one round trip."""
         with self._translating(), self.driver.cursor() as cursor:
             cursor.executemany(query, values)
@@ -194,7 +194,7 @@ class Connection:
         try:
             yield
         except psycopg.Error as error:
-            what = named(self._pool.place, error, self._pool.away_for)
+            what = store_error(self._pool.place, error, self._pool.away_for)
             if isinstance(what, StoreUnavailable) and not isinstance(error, errors.QueryCanceled):
                 self.close()  # lost, though the driver may learn that with its next word only
                 self._pool.lose()
@@ -261,14 +261,14 @@ class Pool:
         if not self._free.acquire(timeout=wait_s):
             raise StoreUnavailable(f"{self.place}: every connection is in use for more than {round(wait_s, 2):g} s")
         try:
-            connection = self._taken(fresh=fresh)
+            connection = self._take_connection(fresh=fresh)
             connection.driver.answer_s = self._patience(answer_s)
             try:
                 if self.hook is not None:
                     self.hook(connection)
                 yield connection
             finally:
-                self._back(connection)
+                self._give_back(connection)
         finally:
             self._free.release()
 
@@ -289,7 +289,7 @@ class Pool:
         at_most = self._answer if answer_s is None else answer_s
         return max(min(at_most, _LEAST_SECONDS), remaining(at_most))
 
-    def _taken(self, *, fresh: bool) -> Connection:
+    def _take_connection(self, *, fresh: bool) -> Connection:
         with self._lock:
             while self._idle and not fresh:
                 connection = self._idle.pop()
@@ -309,7 +309,7 @@ class Pool:
             self.lose()
             self._why = cause_of(error)
             self._probed = time.monotonic()  # a server that stands still takes its time to say nothing
-            raise named(self.place, error, self.away_for) from error
+            raise store_error(self.place, error, self.away_for) from error
         self._why = ""
         self._away_since = self._probed = 0.0  # who loses a connection after this one may try again at once
         return Connection(made, self)
@@ -322,7 +322,7 @@ class Pool:
         for connection in idle:
             connection.close()
 
-    def _back(self, connection: Connection) -> None:
+    def _give_back(self, connection: Connection) -> None:
         with self._lock:
             if connection.is_idle and not self._closed:
                 self._idle.append(connection)

@@ -87,7 +87,7 @@ def migrate(pool: Pool, schema: str, *, pgvector: bool = True) -> ServerState:
             connection.execute(f"CREATE TABLE IF NOT EXISTS {schema}.meta (key text PRIMARY KEY, value text NOT NULL)")
             version = int(_meta(connection, schema).get("schema", 0))
             if version > SCHEMA_VERSION + _SIDE_BY_SIDE:
-                raise SchemaTooNew(_too_new(pool, version))
+                raise SchemaTooNew(_version_error(pool, version))
             if version < number:
                 _make(connection, schema, number, pgvector=pgvector)
     return server_state(pool, schema)
@@ -113,7 +113,7 @@ def check_schema(pool: Pool, schema: str) -> ServerState:
         meta = _meta(connection, schema)
     version = int(meta.get("schema", 0))
     if version > SCHEMA_VERSION + _SIDE_BY_SIDE:
-        raise SchemaTooNew(_too_new(pool, version))
+        raise SchemaTooNew(_version_error(pool, version))
     if version < SCHEMA_VERSION:
         what = f"tables of version {version}, this armarius needs {SCHEMA_VERSION}" if version else "no tables"
         raise StoreError(f"{pool.place}: {what}; run: armarius server migrate")
@@ -123,14 +123,14 @@ def check_schema(pool: Pool, schema: str) -> ServerState:
 def server_state(pool: Pool, schema: str) -> ServerState:
     """Versions and sizes. Cost: counts every project."""
     with pool.lent() as connection:
-        server = str(_first(connection, "SELECT current_setting('server_version')")[0])
+        server = str(_first_row(connection, "SELECT current_setting('server_version')")[0])
         meta = _meta(connection, schema)
         if "schema" not in meta:
             return ServerState(server, 0, "")
-        projects, characters = _first(
+        projects, characters = _first_row(
             connection, f"SELECT count(*), coalesce(sum(characters), 0) FROM {schema}.projects"
         )
-        size = _first(
+        size = _first_row(
             connection,
             "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c JOIN pg_namespace n "
             "ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind = 'r'",
@@ -142,7 +142,7 @@ def server_state(pool: Pool, schema: str) -> ServerState:
 def _make(connection: Connection, schema: str, number: int, *, pgvector: bool) -> None:
     """One step, inside the transaction of the caller."""
     vector = "bytea"
-    if pgvector and _first(connection, "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")[0]:
+    if pgvector and _first_row(connection, "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")[0]:
         try:
             with connection.transaction():
                 # in `public`: a database has an extension once, not per schema
@@ -171,13 +171,13 @@ def _meta(connection: Connection, schema: str) -> dict[str, str]:
         raise
 
 
-def _first(connection: Connection, query: str, values: tuple[Any, ...] = ()) -> tuple[Any, ...]:
+def _first_row(connection: Connection, query: str, values: tuple[Any, ...] = ()) -> tuple[Any, ...]:
     row = connection.execute(query, values).fetchone()
     assert row is not None, "an aggregate has a row"
     return row
 
 
-def _too_new(pool: Pool, version: int) -> str:
+def _version_error(pool: Pool, version: int) -> str:
     return f"{pool.place}: tables of version {version}, this armarius knows up to {SCHEMA_VERSION}"
 
 
@@ -260,7 +260,7 @@ def check_name(name: str, what: str) -> str:
     Raises:
         ContractError: It is invalid.
     """
-    return _checked(name, what, _NAME)
+    return _check_name(name, what, _NAME)
 
 
 def check_path(path: str) -> str:
@@ -269,13 +269,13 @@ def check_path(path: str) -> str:
     Raises:
         ContractError: It is invalid.
     """
-    _checked(path, "path", _PATH)
+    _check_name(path, "path", _PATH)
     if path.startswith("/") or "\\" in path or any(part in ("", ".", "..") for part in path.split("/")):
         raise ContractError(f"path: {path!r:.200} is no relative path with / between its parts")
     return path
 
 
-def _checked(name: object, what: str, limit: int) -> str:
+def _check_name(name: object, what: str, limit: int) -> str:
     if not isinstance(name, str) or not name:
         raise ContractError(f"{what}: expected a non-empty string, got {shown(name)}")
     try:
@@ -330,7 +330,7 @@ def pack_text(document: Document) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Packed:
+class _PackedText:
     """Text and paragraphs as the rows hold them; see `documents.document.Unread`."""
 
     path: str
@@ -363,7 +363,7 @@ def whole_document(row: Sequence[Any], paragraphs: int, data: bytes) -> Document
         raise StoreCorrupt(f"{path}: its text is damaged: the checksum does not fit")
     title, encoding, matter = read_head(path, head)
     return Document.unread(
-        _Packed(path, data, paragraphs), path=path, kind=kind, title=title, chapter=chapter, front_matter=matter,
+        _PackedText(path, data, paragraphs), path=path, kind=kind, title=title, chapter=chapter, front_matter=matter,
         encoding=encoding, content_hash=content_hash,
     )  # fmt: skip
 
@@ -392,12 +392,12 @@ def read_pieces(tx: Transaction, project: object, area: Area, path: str, kind: s
 def replace_pieces(tx: Transaction, project: object, values: Iterable[tuple[Area, str, str, bytes]]) -> None:
     """Keep large values, each with area, path and kind, in the place of what is there. Two round trips."""
     rows = list(values)
-    tx.many(
+    tx.execute_many(
         "DELETE FROM {s}.pieces WHERE project = %s AND area = %s AND path = %s AND kind = %s",
         [(project, area, path, kind) for area, path, kind, _ in rows],
     )
     # `data` in numbered pieces of at most 256 KiB; one empty piece of nothing
-    tx.many(
+    tx.execute_many(
         "INSERT INTO {s}.pieces (project, area, path, kind, piece, data) VALUES (%s, %s, %s, %s, %s, %s)",
         [
             (project, area, path, kind, number, piece)

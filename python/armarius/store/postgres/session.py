@@ -87,10 +87,10 @@ class Transaction:
         """What one statement finds."""
         return self.execute(query, values).fetchall()
 
-    def many(self, query: str, values: Sequence[Sequence[Any]]) -> None:
+    def execute_many(self, query: str, values: Sequence[Sequence[Any]]) -> None:
         """One statement for each of these, in one round trip."""
         if values:
-            self.connection.many(query.replace("{s}", self._schema), values)
+            self.connection.execute_many(query.replace("{s}", self._schema), values)
 
     def compare(self, expect: int | None, token: int = 0) -> None:
         """Refuse to go on from another generation, unless an earlier try of the same changes made it.
@@ -134,7 +134,7 @@ class Transaction:
         self._changed |= names
         self.row = replace(self.row, **dict.fromkeys(names - _COUNTED.keys(), self.next()))
 
-    def stir(self) -> int:
+    def count_vectors(self) -> int:
         """Vectors change, which is no generation: nobody's texts are other ones. The number of this change."""
         if not self._stirred:
             self._stirred = True
@@ -203,14 +203,14 @@ class PostgresSession:
     def look(self) -> ProjectRow:
         """The current project row; inside a moment, the row at its begin. One round trip."""
         self._check()
-        bound = self._bound
+        bound = self._bound_tx
         if bound is not None:
             return bound.row
         if not self._depth:
-            return self._asked()
+            return self._read_row()
         seen: ProjectRow | None = getattr(self._local, "seen", None)
         if seen is None:
-            seen = self._asked()
+            seen = self._read_row()
             if seen.generation == self.settled:
                 self._local.seen = seen
             else:
@@ -227,7 +227,7 @@ class PostgresSession:
         self._local.depth = outer + 1
         try:
             yield
-            if not outer and (row := self._bound.row if self._bound is not None else None) is not None:
+            if not outer and (row := self._bound_tx.row if self._bound_tx is not None else None) is not None:
                 self.settled = row.generation
         finally:
             self._local.depth = outer
@@ -238,14 +238,14 @@ class PostgresSession:
     def reading(self) -> Iterator[Transaction]:
         """A transaction that sees one snapshot; the one of this thread, when there is one."""
         self._check()
-        if self._bound is None and self._depth:
+        if self._bound_tx is None and self._depth:
             self._begin_moment()
-        bound = self._bound
+        bound = self._bound_tx
         if bound is not None:
             yield bound
             return
         with self.pool.lent() as connection:
-            self._local.bound = self._begun(connection, _READ)
+            self._local.bound = self._begin_transaction(connection, _READ)
             try:
                 yield self._local.bound
             finally:
@@ -265,7 +265,7 @@ class PostgresSession:
             StoreUnavailable: Nothing is written; or, where `written` is None, that cannot be known.
         """
         self._check()
-        bound = self._bound
+        bound = self._bound_tx
         if bound is not None and bound.writes:
             bound.compare(expect, token)
             yield bound
@@ -298,25 +298,25 @@ class PostgresSession:
                 with self.writing(expect) as tx:
                     return work(tx)
             except StoreError as error:
-                again = isinstance(error.__cause__, AGAIN) and tries + 1 < _TRIES and self._bound is None
+                again = isinstance(error.__cause__, AGAIN) and tries + 1 < _TRIES and self._bound_tx is None
                 if not again:
                     raise
                 time.sleep(random.uniform(0.005, 0.02) * 2**tries)  # noqa: S311 - no secret
         raise AssertionError("the last try raises")
 
     def _locked(self, connection: Connection) -> Transaction:
-        tx = self._begun(connection, "BEGIN", _TIMES, locked=True)
+        tx = self._begin_transaction(connection, "BEGIN", _TIMES, locked=True)
         if not tx.row.born:
             tx.make_row(self.tenant, self.project_id)
         return tx
 
-    def _begun(self, connection: Connection, *words: str, locked: bool = False) -> Transaction:
+    def _begin_transaction(self, connection: Connection, *words: str, locked: bool = False) -> Transaction:
         with connection.pipeline():
             for word in words:
                 connection.execute(word)
             cursor = connection.execute(self._row_query + (" FOR UPDATE" if locked else ""), (self.project,))
         try:
-            row = self._keep(cursor.fetchone())
+            row = self._keep_values(cursor.fetchone())
         except BaseException:
             _end(connection, "ROLLBACK")
             raise
@@ -362,7 +362,7 @@ class PostgresSession:
         stack = ExitStack()
         connection = stack.enter_context(self.pool.lent())
         try:
-            self._local.bound = self._begun(connection, _READ)
+            self._local.bound = self._begin_transaction(connection, _READ)
         except BaseException:
             stack.close()
             raise
@@ -379,13 +379,13 @@ class PostgresSession:
         with stack:
             _end(bound.connection, "COMMIT")
 
-    def _asked(self) -> ProjectRow:
+    def _read_row(self) -> ProjectRow:
         self.asked += 1
         patience = _PATIENCE if self.latest.born else None  # who has something to answer with does not wait long
         with self.pool.lent(answer_s=patience) as connection:
-            return self._keep(connection.execute(self._row_query, (self.project,)).fetchone())
+            return self._keep_values(connection.execute(self._row_query, (self.project,)).fetchone())
 
-    def _keep(self, values: tuple[Any, ...] | None) -> ProjectRow:
+    def _keep_values(self, values: tuple[Any, ...] | None) -> ProjectRow:
         return self._keep_row(ProjectRow() if values is None else ProjectRow(*values))
 
     def _keep_row(self, row: ProjectRow) -> ProjectRow:
@@ -400,7 +400,7 @@ class PostgresSession:
     @property
     def is_writing(self) -> bool:
         """Whether this thread is inside a transaction that has taken a generation: its row is not complete yet."""
-        bound = self._bound
+        bound = self._bound_tx
         return bound is not None and bound.taken
 
     @property
@@ -408,7 +408,7 @@ class PostgresSession:
         return row_query(self.schema)
 
     @property
-    def _bound(self) -> Transaction | None:
+    def _bound_tx(self) -> Transaction | None:
         return getattr(self._local, "bound", None)
 
     @property

@@ -30,7 +30,7 @@ from armarius.store.postgres.schema import (
     unpack,
 )
 from armarius.store.postgres.session import PostgresSession, ProjectRow, Transaction
-from armarius.store.postgres.writing import changed, digest_of, learnt, write
+from armarius.store.postgres.writing import changed, digest_of, read_learnt, write
 from armarius.store.protocol import (
     Change,
     Changed,
@@ -231,7 +231,7 @@ class PostgresStore:
     def learnt(self, kind: str, paths: Sequence[str] | None = None) -> dict[str, DerivedRow]:
         """See `Store`."""
         with self.session.reading() as tx:
-            return learnt(tx, self._key, kind, paths)
+            return read_learnt(tx, self._key, kind, paths)
 
     def files(self) -> dict[str, FileRow]:
         """See `Store`."""
@@ -297,7 +297,7 @@ class PostgresStore:
 
 def problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[str]:
     """Everything that is wrong, as sentences. Reads all of the project."""
-    faults = [*_documents(tx, project), *_learnt(tx, project), *_files(tx, project), *_values(tx, project)]
+    faults = [*_documents(tx, project), *_learnt_faults(tx, project), *_files(tx, project), *_values(tx, project)]
     if tx.rows("SELECT 1 FROM {s}.vector_sets WHERE project = %s", (project,)):
         from armarius.store.postgres.vectors import vector_problems
 
@@ -326,7 +326,7 @@ def _documents(tx: Transaction, project: UUID) -> list[str]:
     return faults + [f"{path}: text of no document" for (path,) in tx.rows(query, (project,))]
 
 
-def _learnt(tx: Transaction, project: UUID) -> list[str]:
+def _learnt_faults(tx: Transaction, project: UUID) -> list[str]:
     rows = tx.rows(
         "SELECT l.path, l.kind, l.about, l.hash, d.path IS NOT NULL FROM {s}.learnt l LEFT JOIN {s}.documents d "
         "ON d.project = l.project AND d.path = l.path WHERE l.project = %s ORDER BY l.path, l.kind",

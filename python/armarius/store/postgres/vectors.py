@@ -100,7 +100,7 @@ def sets_of(tx: Transaction, project: UUID) -> dict[SetState, VectorSet]:
 
 def make_set(tx: Transaction, project: UUID, fingerprint: Fingerprint, state: SetState) -> VectorSet:
     """A new, empty set; its number never comes again."""
-    number = tx.stir()
+    number = tx.count_vectors()
     tx.execute(
         "INSERT INTO {s}.vector_sets (project, number, state, fingerprint) VALUES (%s, %s, %s, %s)",
         (project, number, state, fingerprint.to_json()),
@@ -110,12 +110,12 @@ def make_set(tx: Transaction, project: UUID, fingerprint: Fingerprint, state: Se
 
 def drop_set(tx: Transaction, project: UUID, number: int) -> None:
     """Forget a set and its vectors."""
-    tx.stir()
+    tx.count_vectors()
     tx.execute("DELETE FROM {s}.vectors WHERE project = %s AND number = %s", (project, number))
     tx.execute("DELETE FROM {s}.vector_sets WHERE project = %s AND number = %s", (project, number))
 
 
-def left_of(tx: Transaction, project: UUID, number: int) -> int:
+def count_pending(tx: Transaction, project: UUID, number: int) -> int:
     """How many texts wait."""
     query = "SELECT count(*) FROM {s}.vectors WHERE project = %s AND number = %s AND state = 1"
     return int(tx.rows(query, (project, number))[0][0])
@@ -134,12 +134,12 @@ def carry_cards(tx: Transaction, project: UUID, number: int, wanted: Mapping[str
     new = {path: text for path, text in wanted.items() if hashes.get(path) != text}
     if not gone and not new:
         return
-    tx.stir()
+    tx.count_vectors()
     tx.execute(
         "DELETE FROM {s}.vectors WHERE project = %s AND number = %s AND paragraph = -1 AND path = ANY(%s)",
         (project, number, gone),
     )
-    tx.many(_INSERT_ENTITY, [(project, number, path, ENTITY, text) for path, text in sorted(new.items())])
+    tx.execute_many(_INSERT_ENTITY, [(project, number, path, ENTITY, text) for path, text in sorted(new.items())])
 
 
 def keep(
@@ -158,7 +158,7 @@ def keep(
         values = (EMBEDDED, zlib.crc32(data), form.column(vector)) if has else (EMPTY, None, None)
         kept += len(tx.rows(query, (*values, project, number, path, paragraph, text.digest)))
     if kept:
-        tx.stir()
+        tx.count_vectors()
     return kept
 
 
@@ -170,7 +170,7 @@ _AWAY = 1 << 40  # where a paragraph number waits while another takes its place
 def fill(tx: Transaction, project: UUID, number: int) -> None:
     """Everything that has a vector is pending in a new set."""
     documents = read_documents(tx, project, "true", ())
-    tx.many(_INSERT_DOCUMENT, [(project, number, *row) for doc in documents for row in _wanted(doc)])
+    tx.execute_many(_INSERT_DOCUMENT, [(project, number, *row) for doc in documents for row in _embedded_rows(doc)])
 
 
 def carry_documents(
@@ -207,7 +207,7 @@ def vector_problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[s
         faults += [
             f"{document.path}: vectors of {entry.fingerprint.name} belong to another text"
             for document in read_documents(tx, project, "true", ())
-            if stored.pop(document.path, {}) != {row[1]: row[3] for row in _wanted(document)}
+            if stored.pop(document.path, {}) != {row[1]: row[3] for row in _embedded_rows(document)}
         ]
         faults += [f"{path}: vectors of a document that is not there" for path in sorted(stored)]
         if damaged:
@@ -215,7 +215,7 @@ def vector_problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[s
     return faults
 
 
-def _wanted(document: Document) -> list[tuple[str, int, int | None, bytes]]:
+def _embedded_rows(document: Document) -> list[tuple[str, int, int | None, bytes]]:
     """Path, paragraph, chapter and hash of every text of a document that has a vector."""
     return [
         (document.path, index, document.paragraphs[index].chapter, text_hash(text))
@@ -236,7 +236,7 @@ def _carry(tx: Transaction, project: UUID, number: int, documents: Mapping[str, 
     new: list[tuple[str, int, int | None, bytes]] = []
     chapters: list[tuple[int | None, str, int]] = []
     for path in paths:
-        wanted = _wanted(documents[path]) if path in documents else []
+        wanted = _embedded_rows(documents[path]) if path in documents else []
         before = by_path.get(path, {})
         same = {index for _, index, _, text in wanted if before.get(index, (b"",))[0] == text}
         free: dict[bytes, list[int]] = {}
@@ -258,21 +258,21 @@ def _carry(tx: Transaction, project: UUID, number: int, documents: Mapping[str, 
                 new.append(row)
         gone += [(path, index) for indexes in free.values() for index in indexes]
     where = "WHERE project = %s AND number = %s AND path = %s AND paragraph = %s"
-    tx.many(f"DELETE FROM {{s}}.vectors {where}", [(project, number, *place) for place in gone])
+    tx.execute_many(f"DELETE FROM {{s}}.vectors {where}", [(project, number, *place) for place in gone])
     update = f"UPDATE {{s}}.vectors SET paragraph = %s {where}"
-    tx.many(update, [(_AWAY + to, project, number, path, at) for path, at, to in moved])
-    tx.many(update, [(to, project, number, path, _AWAY + to) for path, _, to in moved])
-    tx.many(_INSERT_DOCUMENT, [(project, number, *row) for row in new])
-    tx.many(
+    tx.execute_many(update, [(_AWAY + to, project, number, path, at) for path, at, to in moved])
+    tx.execute_many(update, [(to, project, number, path, _AWAY + to) for path, _, to in moved])
+    tx.execute_many(_INSERT_DOCUMENT, [(project, number, *row) for row in new])
+    tx.execute_many(
         f"UPDATE {{s}}.vectors SET chapter = %s {where} AND chapter IS DISTINCT FROM %s",
         [(chapter, project, number, path, index, chapter) for chapter, path, index in chapters],
     )
     if gone or moved or new:
-        tx.stir()
+        tx.count_vectors()
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _LoadedVectors:
     """All vectors of a set in memory: `owners` path, paragraph, kind and chapter, `units` float32 (n, dimension)."""
 
     key: tuple[int, ...]
@@ -297,7 +297,7 @@ def _condition(which: VectorFilter) -> tuple[str, list[Any]]:
     return where, values
 
 
-def _passes(owner: tuple[str, int, str | None, int | None], which: VectorFilter | None) -> bool:
+def _passes_filter(owner: tuple[str, int, str | None, int | None], which: VectorFilter | None) -> bool:
     _, paragraph, kind, chapter = owner
     if which is None:
         return True
@@ -323,7 +323,7 @@ class PostgresVectors:
         self._key = session.project
         self._form = Form(pgvector=pgvector)
         self._lock = threading.Lock()
-        self._kept: _Kept | None = None
+        self._kept: _LoadedVectors | None = None
         self._cards: dict[str, str] = {}
         self._owner = uuid4().hex
 
@@ -375,7 +375,7 @@ class PostgresVectors:
             if entry is not None:
                 require_same(entry.fingerprint, fingerprint)
                 return entry
-            return self._filled(tx, make_set(tx, self._key, fingerprint, "serving"))
+            return self._fill_set(tx, make_set(tx, self._key, fingerprint, "serving"))
 
     def build(self, fingerprint: Fingerprint) -> VectorSet:
         """See `VectorStore`."""
@@ -385,7 +385,7 @@ class PostgresVectors:
                 return entry
             if entry is not None:
                 drop_set(tx, self._key, entry.id)
-            return self._filled(tx, make_set(tx, self._key, fingerprint, "building"))
+            return self._fill_set(tx, make_set(tx, self._key, fingerprint, "building"))
 
     def switch(self) -> None:
         """See `VectorStore`."""
@@ -394,11 +394,11 @@ class PostgresVectors:
             building = sets.get("building")
             if building is None:
                 return
-            if left := left_of(tx, self._key, building.id):
+            if left := count_pending(tx, self._key, building.id):
                 raise EmbeddingError(f"{building.fingerprint} cannot take over yet: {left} texts are not embedded")
             if "serving" in sets:
                 drop_set(tx, self._key, sets["serving"].id)
-            tx.stir()
+            tx.count_vectors()
             tx.execute(
                 "UPDATE {s}.vector_sets SET state = 'serving' WHERE project = %s AND number = %s",
                 (self._key, building.id),
@@ -467,7 +467,7 @@ class PostgresVectors:
             self._check(tx, vector_set)
             if limit < 1:
                 return []
-            search = self._on_the_server if self._form.pgvector else self._in_the_worker
+            search = self._search_server if self._form.pgvector else self._search_memory
             pairs = search(tx, vector_set, vector, limit, which)
         return sorted(pairs, key=lambda pair: (-pair[1], owner_order(pair[0])))
 
@@ -494,7 +494,7 @@ class PostgresVectors:
         entry = self.sets().get("serving")
         return VectorIndexStatus(approximate=False, vectors=0 if entry is None else self.counts(entry.id).embedded)
 
-    def _filled(self, tx: Transaction, made: VectorSet) -> VectorSet:
+    def _fill_set(self, tx: Transaction, made: VectorSet) -> VectorSet:
         fill(tx, self._key, made.id)
         ids = read_entities(tx, self._key)
         wanted = {id_: text_hash(text) for id_, text in self._cards.items() if id_ in ids}
@@ -505,7 +505,7 @@ class PostgresVectors:
         if all(entry.id != vector_set.id for entry in sets_of(tx, self._key).values()):
             raise SetGone(f"{vector_set.fingerprint} has been replaced")
 
-    def _on_the_server(
+    def _search_server(
         self, tx: Transaction, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None
     ) -> list[tuple[Owner, float]]:
         where = ""
@@ -523,18 +523,18 @@ class PostgresVectors:
         )
         return [(owner_of(path, paragraph), 1.0 - distance) for path, paragraph, distance in rows]
 
-    def _in_the_worker(
+    def _search_memory(
         self, tx: Transaction, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None
     ) -> list[tuple[Owner, float]]:
-        kept = self._loaded(tx, vector_set)
-        chosen = [at for at, owner in enumerate(kept.owners) if _passes(owner, which)]
+        kept = self._load_vectors(tx, vector_set)
+        chosen = [at for at, owner in enumerate(kept.owners) if _passes_filter(owner, which)]
         if not chosen:
             return []
         similar = kept.units[chosen] @ unit_rows(np.asarray(vector, np.float32)[None])[0]
         best = np.argsort(-similar, kind="stable")[:limit]
         return [(owner_of(*kept.owners[chosen[at]][:2]), float(similar[at])) for at in best]
 
-    def _loaded(self, tx: Transaction, vector_set: VectorSet) -> _Kept:
+    def _load_vectors(self, tx: Transaction, vector_set: VectorSet) -> _LoadedVectors:
         """All vectors of a set, read again when one has changed. Cost: four bytes a dimension, in memory."""
         key = (tx.row.born, vector_set.id, tx.row.generation, tx.row.vectors)
         with self._lock:
@@ -546,5 +546,5 @@ class PostgresVectors:
                     (self._key, vector_set.id),
                 )
                 units = unit_rows(self._form.read([row[4] for row in rows], vector_set.fingerprint.dimension))
-                self._kept = _Kept(key, [tuple(row[:4]) for row in rows], units)
+                self._kept = _LoadedVectors(key, [tuple(row[:4]) for row in rows], units)
             return self._kept

@@ -39,11 +39,11 @@ def write(tx: Transaction, project: UUID, folded: Folded) -> None:
     _write_documents(tx, project, folded, version)
     _carry_vectors(tx, project, folded)
     _write_learnt(tx, project, folded)
-    tx.many(
+    tx.execute_many(
         "UPDATE {s}.documents SET stamp = %s WHERE project = %s AND path = %s AND %s IN ('', content_hash)",
         [(row.stamp, project, row.path, row.content_hash) for row in folded.stamps.values()],
     )
-    tx.many(
+    tx.execute_many(
         "INSERT INTO {s}.notes (project, key, version, value) VALUES (%s, %s, %s, %s) ON CONFLICT (project, key) "
         "DO UPDATE SET version = excluded.version, value = excluded.value",
         [(project, key, version, value.encode("utf-8", "surrogatepass")) for key, value in folded.notes.items()],
@@ -71,14 +71,14 @@ def _write_documents(tx: Transaction, project: UUID, folded: Folded, version: in
         "DELETE FROM {s}.gone WHERE project = %s AND path = ANY(%s)",
     ):
         tx.execute(query, (project, touched))
-    tx.many(
+    tx.execute_many(
         "INSERT INTO {s}.documents (project, path, version, kind, chapter, length, paragraphs, content_hash, stamp, "
         "head, hash) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         [_row(project, put, version) for put in folded.put.values()],
     )
     replace_pieces(tx, project, [("text", path, "", pack_text(put.document)) for path, put in folded.put.items()])
     gone = sorted(folded.removed & there)
-    tx.many(
+    tx.execute_many(
         "INSERT INTO {s}.gone (project, path, version) VALUES (%s, %s, %s)", [(project, path, version) for path in gone]
     )
     if gone:
@@ -114,7 +114,7 @@ def _write_learnt(tx: Transaction, project: UUID, folded: Folded) -> None:
         query = "SELECT path FROM {s}.documents WHERE project = %s AND path = ANY(%s)"
         paths = {path for (path,) in tx.rows(query, (project, sorted(paths)))}
     rows = [row for (path, _), row in folded.learnt.items() if path in folded.put or path in paths]
-    tx.many(
+    tx.execute_many(
         "INSERT INTO {s}.learnt (project, path, kind, about, hash) VALUES (%s, %s, %s, %s, %s) "
         "ON CONFLICT (project, path, kind) DO UPDATE SET about = excluded.about, hash = excluded.hash",
         [
@@ -170,7 +170,7 @@ def changed(tx: Transaction, project: UUID, since: int) -> Changed:
     return Changed(now, tuple(documents), tuple(path for (path,) in gone), notes, whole)
 
 
-def learnt(tx: Transaction, project: UUID, kind: str, paths: Sequence[str] | None) -> dict[str, DerivedRow]:
+def read_learnt(tx: Transaction, project: UUID, kind: str, paths: Sequence[str] | None) -> dict[str, DerivedRow]:
     """See `Store.learnt`."""
     if paths is not None and not paths:
         return {}
@@ -269,7 +269,7 @@ def put_files(
     if gone:
         tx.execute("DELETE FROM {s}.files WHERE project = %s AND path = ANY(%s)", (project, gone))
         tx.execute("DELETE FROM {s}.pieces WHERE project = %s AND area = 'file' AND path = ANY(%s)", (project, gone))
-    tx.many(
+    tx.execute_many(
         "INSERT INTO {s}.files (project, path, version, hash, size) VALUES (%s, %s, %s, %s, %s) ON CONFLICT "
         "(project, path) DO UPDATE SET version = excluded.version, hash = excluded.hash, size = excluded.size",
         [(project, path, version, digest_of(data), len(data)) for path, data in new.items()],

@@ -50,7 +50,7 @@ class AnnIndex:
     """Nearest neighbours by cosine among vectors with integer keys. Safe to use from several threads."""
 
     def __init__(self, dimension: int, *, expansion: int = _EXPANSIONS[0]) -> None:
-        self._index = _empty(dimension, expansion)
+        self._index = _empty_index(dimension, expansion)
         self._dimension = dimension
         self._removed = 0
         # USearch may be read by many or written by one; a search takes a fraction of a millisecond
@@ -164,7 +164,7 @@ class AnnIndex:
             self._removed += len(keys)
 
 
-def _empty(dimension: int, expansion: int) -> Any:  # noqa: ANN401
+def _empty_index(dimension: int, expansion: int) -> Any:  # noqa: ANN401
     set_up_locale()
     from usearch.index import Index
 
@@ -239,7 +239,7 @@ def load(folder: Path, saved: AnnFile, *, below: Path | None = None) -> AnnIndex
     return AnnIndex.from_verified_bytes(data, saved.dimension, saved.count, expansion=saved.expansion)
 
 
-def sweep(folder: Path, keep: AnnFile | None, *, below: Path | None = None) -> None:
+def remove_old_files(folder: Path, keep: AnnFile | None, *, below: Path | None = None) -> None:
     """Remove the index files that `save` left in the folder but `keep`; others of that suffix are the user's."""
     kept = _path(folder, keep) if keep else None
     for path in folder.glob(f"*{_SUFFIX}"):

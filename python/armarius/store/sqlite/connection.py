@@ -34,7 +34,7 @@ _WRITE_FAULTS = frozenset(
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def convert_errors(path: Path) -> Iterator[None]:
     """Raise the errors of `armarius.errors` for those of SQLite."""
     try:
         yield
@@ -59,7 +59,7 @@ def _translation(path: Path, error: apsw.Error | UnicodeDecodeError) -> StoreErr
     return StoreCorrupt(f"{path}: {error}")  # damage takes many shapes: a missing table, a malformed page
 
 
-def _opened(path: Path) -> apsw.Connection:
+def _open_database(path: Path) -> apsw.Connection:
     """A bare connection to a database file that is no link; the folder is resolved: SQLite refuses links in it too."""
     name = str(Path(os.path.realpath(path.parent)) / path.name)
     try:
@@ -98,7 +98,7 @@ def connect(path: Path) -> apsw.Connection:
         )
     if not os.path.lexists(path):
         raise StoreCorrupt(f"{path}: deleted while open")
-    connection = _opened(path)
+    connection = _open_database(path)
     connection.set_busy_timeout(int(_BUSY_SECONDS * 1000))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.enable_load_extension(True)
@@ -240,7 +240,7 @@ class Connections:
             self.check()
             self.begin_writing()
             try:
-                with translated(self.path):
+                with convert_errors(self.path):
                     self.writer.execute("BEGIN IMMEDIATE")
                     try:
                         yield self.writer
@@ -264,7 +264,7 @@ class Connections:
         with self._write_lock:
             self.check()
             if not self.writer.in_transaction:
-                with translated(self.path):
+                with convert_errors(self.path):
                     self.writer.execute("PRAGMA shrink_memory")
                     if self.has_long_log():
                         self._fold_log()

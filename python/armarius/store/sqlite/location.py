@@ -37,7 +37,7 @@ from armarius.io import (
 from armarius.io.folder import opened_folder
 from armarius.io.processes import acquire, try_lock, unlock
 from armarius.io.write import cache_root, is_remote
-from armarius.store.sqlite.connection import Connections, all_rows, connect, first_row, translated
+from armarius.store.sqlite.connection import Connections, all_rows, connect, convert_errors, first_row
 from armarius.store.sqlite.schema import (
     APPLICATION_ID,
     DOCUMENT,
@@ -86,7 +86,7 @@ class PlaceLock:
                 raise StoreBusy(f"{self.path}: another process has been opening the index for too long")
             time.sleep(_RETRY_SECONDS)
 
-    def settle(self) -> None:
+    def share_lock(self) -> None:
         """Share the lock that was exclusive.
 
         Raises:
@@ -98,7 +98,7 @@ class PlaceLock:
                 raise StoreBusy(f"{self.path}: another process has been opening the index for too long")
             time.sleep(_RETRY_SECONDS)
 
-    def alone(self) -> bool:
+    def is_alone(self) -> bool:
         """Whether nobody else holds the lock; it is exclusive then, and may be lost otherwise: `leave` must follow."""
         return self._descriptor is not None and try_lock(self._descriptor, exclusive=True)
 
@@ -160,7 +160,7 @@ class IndexPlace:
     def __init__(self, folder: Path, *, project: Path | None = None, is_cache: bool = False) -> None:
         self.folder = folder
         self.is_cache = is_cache
-        self.below = _chosen(folder) if project is None else project
+        self.below = _chosen_folder(folder) if project is None else project
         self.index = folder / "index.sqlite"
         self.seal = folder / "index.seal"
         self.lock = PlaceLock(folder / "index.lock", below=self.below)
@@ -208,7 +208,7 @@ class IndexPlace:
             with open_file(self.index, below=self.below) as file:
                 header = file.read(100)
             if seal[1:] != [str(info.st_size)]:  # not read: another size cannot match
-                return "foreign" if _is_anothers(header, info.st_size) else "left"
+                return "foreign" if _is_other_database(header, info.st_size) else "left"
             is_old = int.from_bytes(header[60:64], "big") < SCHEMA_VERSION
             return "left" if is_old or self._has_log() or self._digest() != seal else "closed"
         except OSError:  # replaced by something that is not a readable file
@@ -332,12 +332,12 @@ class IndexPlace:
         return [digest.hexdigest(), str(size)]
 
 
-def _chosen(folder: Path) -> Path:
+def _chosen_folder(folder: Path) -> Path:
     """The folder above the parts that this package names: `index_dir`, or the cache."""
     return folder.parent.parent if folder.parent.name == _FOLDER else folder.parent
 
 
-def _is_anothers(header: bytes, size: int) -> bool:
+def _is_other_database(header: bytes, size: int) -> bool:
     """Whether this is a consistent database header (https://sqlite.org/fileformat.html) with another application id.
 
     An inconsistent header is taken for a damaged index of ours.
@@ -422,7 +422,7 @@ class SqliteSession(Connections):
     @classmethod
     def open(cls, place: IndexPlace, *, project_id: str, rebuild: bool) -> "SqliteSession":
         """See `SqliteStore.open`."""
-        alone = _entered(place)
+        alone = _enter_place(place)
         try:
             state = place.state() if alone else "closed"
             if state == "foreign" and not place.is_cache:
@@ -432,7 +432,7 @@ class SqliteSession(Connections):
                 _build(place, project_id, alone=alone, keeps_vectors=state != "foreign")
             elif alone:
                 place.clear_side_files()
-            with translated(place.index):
+            with convert_errors(place.index):
                 session = cls(place, project_id)
                 try:
                     check_header(session.writer, place.index, project_id)
@@ -440,7 +440,7 @@ class SqliteSession(Connections):
                     super(cls, session).close()
                     raise
             if alone:
-                place.lock.settle()
+                place.lock.share_lock()
         except BaseException:
             place.lock.leave()
             raise
@@ -465,9 +465,9 @@ class SqliteSession(Connections):
         self._closed = True
         try:
             is_ours = not self.damaged and not self.replaced
-            seals = is_ours and not self.place.is_sealed() and self.place.lock.alone()
+            seals = is_ours and not self.place.is_sealed() and self.place.lock.is_alone()
             if seals:
-                with translated(self.path):
+                with convert_errors(self.path):
                     all_rows(self.writer, "PRAGMA wal_checkpoint(TRUNCATE)")
             super().close()
             if seals:
@@ -488,7 +488,7 @@ def _close_all() -> None:
         session.close()
 
 
-def _entered(place: IndexPlace) -> bool:
+def _enter_place(place: IndexPlace) -> bool:
     """Enter; returns whether no other store has the index open.
 
     An index that another process has open exists. If it does not, that process is entering or leaving: retry.
@@ -507,7 +507,7 @@ def _build(place: IndexPlace, project_id: str, *, alone: bool, keeps_vectors: bo
     """Replace the index by an empty one, with the vectors of the old one, which take minutes to compute."""
     draft = place.draft()
     try:
-        with translated(draft):
+        with convert_errors(draft):
             connection = connect(draft)
             try:
                 create(connection, project_id)
@@ -525,7 +525,7 @@ def _build(place: IndexPlace, project_id: str, *, alone: bool, keeps_vectors: bo
 
 def _save_vectors(place: IndexPlace, into: apsw.Connection) -> None:
     """What can be read of the old file; an unreadable one has none."""
-    with suppress(StoreError), translated(place.index):
+    with suppress(StoreError), convert_errors(place.index):
         old = connect(place.index)
         try:
             if first_row(old, "SELECT 1 FROM vector_sets") is not None:

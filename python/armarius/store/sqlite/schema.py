@@ -119,7 +119,7 @@ def read_document_rows(connection: apsw.Connection, row: Sequence[Any]) -> Docum
     number, path, kind, title, chapter, encoding, content_hash, front_matter, text = row
     low, high = number << PARAGRAPH_BITS, (number + 1) << PARAGRAPH_BITS
     rows, headings = all_rows(connection, _PARAGRAPHS, (low, high)), all_rows(connection, _HEADINGS, (low, high))
-    text, paragraphs = _Packed(path, text, rows, headings).read()
+    text, paragraphs = _PackedText(path, text, rows, headings).read()
     matter = unpack_front_matter(front_matter)
     return Document(path, kind, title, chapter, text, paragraphs, matter, encoding, content_hash)
 
@@ -133,7 +133,7 @@ def unread_documents(connection: apsw.Connection, rows: Sequence[Sequence[Any]])
     paragraphs, headings = _by_document(connection, _PARAGRAPHS, numbers), _by_document(connection, _HEADINGS, numbers)
     return [
         Document.unread(
-            _Packed(path, text, paragraphs.get(number, []), headings.get(number, [])),
+            _PackedText(path, text, paragraphs.get(number, []), headings.get(number, [])),
             path=path, kind=kind, title=title, chapter=chapter, encoding=encoding, content_hash=content_hash,
             front_matter={} if front_matter == "{}" else unpack_front_matter(front_matter),
         )
@@ -157,7 +157,7 @@ def _by_document(connection: apsw.Connection, query: str, numbers: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
-class _Packed:
+class _PackedText:
     """Text and paragraphs of a document as the rows hold them; see `documents.document.Unread`."""
 
     path: str
@@ -225,7 +225,7 @@ def search(connection: apsw.Connection, query: TextQuery) -> list[TextHit]:
     """
     if query.limit is not None and query.limit < 1:
         return []
-    expression = _all(query) if query.match == "all" else _any(connection, query)
+    expression = _match_all(query) if query.match == "all" else _match_any(connection, query)
     if not expression:
         return []
     sql = [
@@ -251,12 +251,12 @@ def search(connection: apsw.Connection, query: TextQuery) -> list[TextHit]:
     return [TextHit(*row) for row in (sorted(rows) if query.limit is None else rows)]
 
 
-def _all(query: TextQuery) -> str:
+def _match_all(query: TextQuery) -> str:
     phrases = [_core.term_phrase(term) for term in query.terms]
     return " AND ".join(dict.fromkeys(phrase for phrase in phrases if phrase))
 
 
-def _any(connection: apsw.Connection, query: TextQuery) -> str:
+def _match_any(connection: apsw.Connection, query: TextQuery) -> str:
     grams = list(dict.fromkeys(gram for term in query.terms for gram in _core.text_grams(term)))
     if not grams:
         return ""
@@ -282,14 +282,14 @@ Standing = Mapping[int, frozenset[int]]
 """Document id to the numbers of its paragraphs with current full text."""
 
 
-def standing(connection: apsw.Connection, documents: Sequence[tuple[int, Document]]) -> Standing:
+def unchanged_rows(connection: apsw.Connection, documents: Sequence[tuple[int, Document]]) -> Standing:
     """What need not be written again when these documents are written over, each by its id; ask before they are.
 
     Cost: for a chapter half a millisecond, against 10 to write all of it.
     """
     if len(documents) > _DOCUMENTS:
         return {}
-    stands = {number: _same(connection, number, document) for number, document in documents}
+    stands = {number: _same_paragraphs(connection, number, document) for number, document in documents}
     put_off = sum(len(document.paragraphs) - len(stands[number]) for number, document in documents) > _MOST_PARAGRAPHS
     return {} if put_off else stands
 
@@ -326,7 +326,7 @@ def _write(connection: apsw.Connection, documents: Sequence[tuple[int, Document]
     )
 
 
-def _same(connection: apsw.Connection, number: int, document: Document) -> frozenset[int]:
+def _same_paragraphs(connection: apsw.Connection, number: int, document: Document) -> frozenset[int]:
     """The paragraphs that read as those in the same places of what is there."""
     row = first_row(connection, _WRITTEN, (number,))
     if row is None or row[6] == document.content_hash:  # written anew for the sake of something else

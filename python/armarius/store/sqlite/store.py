@@ -38,7 +38,7 @@ from armarius.store.sqlite.schema import (
     keep_full_text,
     read_document_rows,
     remove_document,
-    standing,
+    unchanged_rows,
     unpack_front_matter,
     unpack_text,
     unread_documents,
@@ -84,7 +84,7 @@ def write(connection: apsw.Connection, folded: Folded, version: int) -> None:
         _sweep(connection)
     numbered: list[tuple[int, Document | None]] = [(number, None) for number in removed.values()]
     if folded.put:
-        numbered += _put(connection, folded.put, version)
+        numbered += _put_documents(connection, folded.put, version)
     if numbered and _has_vectors(connection):  # no vector outlives its text
         from armarius.store.sqlite.vectors_rows import carry_document
 
@@ -102,13 +102,13 @@ def write(connection: apsw.Connection, folded: Folded, version: int) -> None:
     )
 
 
-def _put(connection: apsw.Connection, of_path: Mapping[str, Put], version: int) -> list[tuple[int, Document]]:
+def _put_documents(connection: apsw.Connection, of_path: Mapping[str, Put], version: int) -> list[tuple[int, Document]]:
     """Documents in the place of those of their paths, with their ids."""
     ids = _ids(connection, list(of_path))
     free = itertools.count(first_row(connection, "SELECT coalesce(max(id), 0) FROM documents")[0] + 1)
     put = [(ids.get(path) or next(free), change.document, change.stamp) for path, change in of_path.items()]
     numbered = [(number, document) for number, document, _ in put]
-    stands = standing(connection, numbered)
+    stands = unchanged_rows(connection, numbered)
     for number in ids.values():
         remove_document(connection, number, stands.get(number, ()))
     insert_documents(connection, put, version)

@@ -19,7 +19,7 @@ import numpy as np
 
 from armarius.errors import EmbeddingError, StoreCorrupt
 from armarius.store.sqlite import vectors_rows as table
-from armarius.store.sqlite.ann import AnnIndex, load, save, size_on_disk, sweep
+from armarius.store.sqlite.ann import AnnIndex, load, remove_old_files, save, size_on_disk
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.location import SqliteSession
 from armarius.store.sqlite.schema import DOCUMENT, PARAGRAPH_BITS, entity_refs, read_document_rows
@@ -70,7 +70,7 @@ def _chapter(which: VectorFilter) -> Condition:
     return "(? IS NULL OR p.chapter >= ?) AND (? IS NULL OR p.chapter <= ?)", (low, low, high, high)
 
 
-def _where(which: VectorFilter) -> Condition:
+def _filter_clause(which: VectorFilter) -> Condition:
     """For a few owners `v`: one look-up each."""
     if which.entities:
         return "v.owner < 0", ()
@@ -99,11 +99,11 @@ def slots_of(vector_set: VectorSet, which: VectorFilter) -> Condition:
     return query, (*bounds, vector_set.id, *kinds)
 
 
-def admitted(
+def filter_owners(
     connection: apsw.Connection, vector_set: VectorSet, owners: Sequence[int], which: VectorFilter | None
 ) -> set[int]:
     """Those of `owners` that have a vector and pass the filter."""
-    clause, values = ("1", ()) if which is None else _where(which)
+    clause, values = ("1", ()) if which is None else _filter_clause(which)
     # CROSS JOIN: one look-up per owner; left to itself SQLite scans all vectors and parses the list for each
     query = (
         "SELECT v.owner FROM json_each(?) j CROSS JOIN vectors v ON v.vector_set = ? AND v.owner = j.value "  # noqa: S608
@@ -130,15 +130,15 @@ def nearest(
     if which is not None:
         slots = [slot for (slot,) in all_rows(connection, *slots_of(vector_set, which))]
         if len(slots) <= _FEW:
-            return _among(connection, vector_set, vector, limit, slots)
+            return _nearest_among(connection, vector_set, vector, limit, slots)
         condition, values = "live = 1 AND slot IN (SELECT value FROM json_each(?))", (json.dumps(slots),)
     query = f"SELECT slot, distance FROM {table_of(vector_set)} WHERE embedding MATCH ? AND k = ? AND {condition}"  # noqa: S608
     data = np.ascontiguousarray(vector, "<f4").tobytes()
     rows = all_rows(connection, query, (data, min(limit, LIMIT), *values)) if limit > 0 else []
-    return _owned(connection, vector_set, {slot: 1.0 - distance for slot, distance in rows if distance is not None})
+    return _owners(connection, vector_set, {slot: 1.0 - distance for slot, distance in rows if distance is not None})
 
 
-def _among(
+def _nearest_among(
     connection: apsw.Connection, vector_set: VectorSet, vector: Vectors, limit: int, slots: Sequence[int]
 ) -> list[tuple[int, float]]:
     """The nearest of a few slots, read one by one: sqlite-vec would read all vectors despite the filter."""
@@ -148,10 +148,10 @@ def _among(
     best = np.argsort(-similarities, kind="stable")
     least = similarities[best[min(limit, len(best)) - 1]]
     scores = {slots[row]: float(similarities[row]) for row in best if similarities[row] >= least}
-    return _owned(connection, vector_set, scores)[:limit]
+    return _owners(connection, vector_set, scores)[:limit]
 
 
-def _owned(connection: apsw.Connection, vector_set: VectorSet, scores: Mapping[int, float]) -> list[tuple[int, float]]:
+def _owners(connection: apsw.Connection, vector_set: VectorSet, scores: Mapping[int, float]) -> list[tuple[int, float]]:
     query = "SELECT slot, owner FROM vectors WHERE vector_set = ? AND slot IN (SELECT value FROM json_each(?))"
     owners = dict(connection.execute(query, (vector_set.id, json.dumps(list(scores)))))
     pairs = [(owners[slot], value) for slot, value in scores.items() if slot in owners]
@@ -221,7 +221,7 @@ class ApproximateIndex:
                 result = loaded.ann.search(vector, wanted)
                 owners = [_owner(key) for key in result.keys.tolist()]
                 with reading(self._session, vector_set) as connection:
-                    kept = admitted(connection, vector_set, owners, which)
+                    kept = filter_owners(connection, vector_set, owners, which)
                 pairs = [(o, float(s)) for o, s in zip(owners, result.similarities, strict=True) if o in kept]
                 if len(pairs) >= limit:
                     return pairs[:limit]
@@ -250,12 +250,12 @@ class ApproximateIndex:
             if loaded is None or loaded.set_id != serving.id:
                 loaded = self._load(serving)
             if loaded is not None:
-                self._catch_up(loaded, serving)
+                self._apply_changes(loaded, serving)
             if loaded is None or loaded.ann.worn:
                 loaded = self._build(serving, cancelled)
                 if loaded is None:
                     return
-                self._catch_up(loaded, serving)
+                self._apply_changes(loaded, serving)
             else:
                 self._loaded = loaded  # tuned when it was built: it answers while it is sampled again
             if resample or len(loaded.ann) > _GROWTH * loaded.sampled_at:
@@ -302,7 +302,7 @@ class ApproximateIndex:
             ann.put(keys, vectors[rows])
         return _Loaded(serving.id, ann, sequence)
 
-    def _catch_up(self, loaded: _Loaded, serving: SetRow) -> None:
+    def _apply_changes(self, loaded: _Loaded, serving: SetRow) -> None:
         sequence, changes = self._changes(serving, loaded.sequence)
         loaded.ann.remove([_key(owner) for owner, slot in changes if slot is None])
         arrived = [(owner, slot) for owner, slot in changes if slot is not None]
@@ -321,7 +321,7 @@ class ApproximateIndex:
             saved = replace(saved, recall=loaded.recall.recall, queries=loaded.recall.queries)
         with self._session.writing() as connection:
             table.remember_ann(connection, serving.id, saved)
-        sweep(self.folder, saved, below=self._below)
+        remove_old_files(self.folder, saved, below=self._below)
         self._purge(serving, saved.sequence)
         loaded.saved, loaded.unsaved = True, 0
 
@@ -431,7 +431,7 @@ class SqliteVectors:
             building = table.all_sets(connection).get("building")
             if building is not None and (left := table.counts(connection, building.id).pending):
                 raise EmbeddingError(f"{building.fingerprint} cannot take over yet: {left} texts are not embedded")
-            table.switch(connection)
+            table.switch_sets(connection)
 
     def abandon(self) -> None:
         """See `VectorStore`."""

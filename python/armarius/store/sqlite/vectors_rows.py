@@ -88,7 +88,7 @@ def drop(connection: apsw.Connection, vector_set: VectorSet) -> None:
     connection.execute("DELETE FROM vector_sets WHERE id = ?", (vector_set.id,))
 
 
-def switch(connection: apsw.Connection) -> None:
+def switch_sets(connection: apsw.Connection) -> None:
     """The set being filled takes the place of the one that answers, at once."""
     sets = all_sets(connection)
     if "building" not in sets:
