@@ -4,9 +4,9 @@
 
 Of intents.jsonl (1,000, written without the table) the lines of even number (`a`) were looked at when the table was
 made, those of odd number (`b`) judge it; so do `d` and, of 400 sentences as users type them, `f`. The table was also
-made with `train`, `c` and `e`. `g` (2,013) was written for the model by people who had seen neither, `i` by its maker,
-of misses. `h` (500, by another writer, without the table) judges all: nothing is trained on it, and its misses are not
-read. `held out` is of a model that was fitted without the set. Writes benches/results/intents.json.
+made with `train`, `c` and `e`. `g`, `j` and `k` (6,803) were written for the model by people who had seen neither, `i`
+by its maker, of misses. `h` (500, by another writer, without the table) judges all: nothing is trained on it, and its
+misses are not read. `held out` is of a model that was fitted without the set. Writes benches/results/intents.json.
 """
 
 import json

@@ -23,9 +23,9 @@ from armarius.types import TaskName
 
 HERE = Path(__file__).parent
 OUTPUT = Path(lexicon.__file__).with_name("intents.txt")
-SETS = ("", "_train", "_c", "_d", "_e", "_f", "_g", "_i")
+SETS = ("", "_train", "_c", "_d", "_e", "_f", "_g", "_i", "_j", "_k")
 WITH_TABLE = ("a", "train", "c", "e")  # what the table was made with: it fits them better than others
-LEAST, MOST = 3, 3000  # sentences that a feature must be in; features
+LEAST, MOST = 3, 5000  # sentences that a feature must be in; features
 UNITS, LIMIT = 8, 46  # of a weight of 1; the largest weight, in units
 MIDDLE = 79  # code of the character of weight 0
 
@@ -51,7 +51,7 @@ def cases() -> list[Row]:
                 rows[task] += [f"{verb} chapter 3", f"please {verb} this scene"]
             elif len(verb) == 2 and "\u4e00" <= min(verb) <= max(verb) <= "\u9fff":
                 rows[task] += [f"{verb}第3章", f"请{verb}这一段"]
-    return [{"text": text, "task": task or None} for task, texts in rows.items() for text in texts]
+    return 3 * [{"text": text, "task": task or None} for task, texts in rows.items() for text in texts]
 
 
 @cache
