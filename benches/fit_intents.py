@@ -51,7 +51,7 @@ def cases() -> list[Row]:
                 rows[task] += [f"{verb} chapter 3", f"please {verb} this scene"]
             elif len(verb) == 2 and "\u4e00" <= min(verb) <= max(verb) <= "\u9fff":
                 rows[task] += [f"{verb}第3章", f"请{verb}这一段"]
-    return 3 * [{"text": text, "task": task or None} for task, texts in rows.items() for text in texts]
+    return 5 * [{"text": text, "task": task or None} for task, texts in rows.items() for text in texts]
 
 
 @cache

@@ -295,13 +295,8 @@ def _commanded_task(clause: str, words: list[SetWord], sets: set[str], *, wish: 
 
 
 def _near_words(clause: str, words: list[SetWord]) -> set[str]:
-    """The sets of the words of a clause, "several" of them, and "goal" where something is to become a summary."""
-    by = _patterns()
-    near = set[str]().union(*map(_SETS, words)) | ({"goal"} if by["goals"].search(clause) else set())
-    for word in words:
-        if by["goal"].search(clause[: word.start]) or by["goal_behind"].match(clause, word.end):
-            near |= {name for noun, name in (("n:summarise", "goal"), ("n:write", "text goal")) if noun in word.sets}
-    return near | {name for name in ("several", "more") if by[name].search(clause)}
+    """The sets of the words of a clause, and "more" where it asks for more of a text."""
+    return set[str]().union(*map(_SETS, words)) | ({"more"} if _patterns()["more"].search(clause) else set())
 
 
 def _object_words(clause: str, begin: int, words: list[SetWord]) -> list[SetWord]:
@@ -372,35 +367,15 @@ def _combine(verbs: Sequence[str], nouns: list[str], sets: set[str], near: set[s
         given: A text is wanted, whatever it is.
     """
     verb = next((name for name in verbs if name not in _LIGHT), "") or min(verbs, key=_LIGHT.index, default="")
-    noun, is_tongue = nouns[0] if nouns else "", "tongue" in near
-    is_name = "name" in (sets if "swap" in near else near) and not near & {"n:brainstorm", "n:polish"}
-    task: str = verb
-    next_text = "continue" in nouns and {"continue", "write", "summarise"}.issuperset(nouns)
-    if verb in ("write", "give", "change", "") and ("more" in near or (verb != "change" and next_text)):
+    task: str = nouns[0] if nouns else ""
+    if verb in ("write", "give", "") and "more" in near:
         task = "continue"
-    elif verb in ("give", "change", "") and ("goal" in near or {"rewrite", "summarise"} == {*nouns}):
-        task = "summarise"
-    elif "several" in near and verb in ("give", "change", "") and (not noun or "name" in near):
-        task = "brainstorm"
-    elif verb in ("change", "rewrite"):
-        is_style = {"n:polish", "language"} & sets if verb == "change" else "n:polish" in near
-        task = "polish" if is_style else "rewrite"
-        task = "summarise" if "goal" in near else "write" if {"text goal", "notes"} <= near else task
-        task = "translate" if is_tongue and (task == "rewrite" or not nouns) else task
-        task = "rename" if verb == "change" and (is_name or {"pair", "swap"} <= near | (sets & {"pair"})) else task
-    elif verb == "summarise" and "tidy" in near:
-        task = "polish" if "n:polish" in near else task if given or noun else ""
-    elif verb == "write":
-        task = "continue" if "v:continue" in near and not noun else "write"
-        task = noun if noun == "summarise" or (noun == "rewrite" and "write" not in nouns) else task
-    elif verb == "brainstorm":
-        task = noun if noun in ("write", "check") else "brainstorm"
-    elif verb in ("give", ""):
-        task = "translate" if is_tongue else noun
-        if task in ("", "write") and near & {"n:rewrite", "n:polish"}:
-            task = "rewrite" if "n:rewrite" in near else "polish"
-        elif not task:
-            task = "rename" if verb and "name" in near and "quoted" in sets else "write" if given else ""
+    elif verb == "change":
+        task = "translate" if "tongue" in near else "polish" if {"n:polish", "language"} & sets else "rewrite"
+    elif verb not in ("give", ""):
+        task = verb
+    elif not task:
+        task = "write" if given else ""
     return cast("TaskName", task) if task else None
 
 
