@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources, util
-from itertools import chain, pairwise
+from itertools import pairwise
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -156,11 +156,12 @@ class WordSets:
         """The words in a text, leftmost, of several at a place the longest."""
         plain = text.replace("-", " ")
         words: list[SetWord] = []
+        rows_of = self._by_beginning.get
         at = 0
         while at < len(plain):
             is_inside = plain[at] <= _LAST_LATIN and at > 0 and (text[at - 1] == "-" or _LATIN.match(text, at - 1))
-            beginnings = () if is_inside else (plain[at : at + 2], plain[at])
-            for word, is_open, names in chain.from_iterable(self._by_beginning.get(key, ()) for key in beginnings):
+            pair, single = ((), ()) if is_inside else (rows_of(plain[at : at + 2], ()), rows_of(plain[at], ()))
+            for word, is_open, names in (*pair, *single):
                 if not plain.startswith(word, at):
                     continue
                 end = at + len(word)
@@ -200,18 +201,18 @@ class Weights:
         return self._classes[sums.index(max(sums))] if lead**2 > least**2 * len(rows) else doubt
 
 
-def ngrams(text: str) -> Iterator[str]:
+def ngrams(text: str) -> set[str]:
     """What a sentence consists of: n-grams within its words (letters to 4, other scripts to 3), pairs of words."""
-    before = "^"
-    yield before
+    before, grams = "^", {"^"}
     for piece in _PIECE.findall(_NUMBER.sub("0", text)):
         is_latin, word = piece[0] <= _LAST_LATIN, f" {piece} "
-        yield from (word[at : at + n] for n in range(1, 5 if is_latin else 4) for at in range(len(word) - n + 1))
+        for length in range(1, 5 if is_latin else 4):
+            grams.update([word[at : at + length] for at in range(len(word) - length + 1)])
         if is_latin:
-            yield word
-            yield f"{before} {piece}"
+            grams |= {word, f"{before} {piece}"}
         before = piece if is_latin else piece[-1]
-    yield f"{before} $"
+    grams.add(f"{before} $")
+    return grams
 
 
 def differ_little(left: str, right: str) -> bool:
