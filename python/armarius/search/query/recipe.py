@@ -159,9 +159,7 @@ def _task(text: str) -> TaskName | None:
     """The task of the first sentence that asks for one."""
     most = _MOST_LOOKED_UP
     text = (text if len(text) <= 2 * most else f"{text[:most]}\n{text[-most:]}").replace("tl;dr", "tldr ")
-    for pattern in (_QUOTED, _CODE):
-        text = pattern.sub(lambda match: _NAMED * len(match[0]), text)
-    sentences = [sentence for sentence in map(str.strip, _SENTENCE.findall(text)) if sentence]
+    sentences = [sentence for sentence in map(str.strip, _SENTENCE.findall(_mask_names(text))) if sentence]
     if len(sentences) > 1 and sentences[-1][-1] in "?？" and _patterns()["own"].search(sentences[0]):
         del sentences[0]  # "I want to rewrite it; who is named there?"
     return next(filter(None, map(_task_of_sentence, sentences)), None)
@@ -169,11 +167,16 @@ def _task(text: str) -> TaskName | None:
 
 def _evidence(text: str, task: TaskName) -> set[str]:
     """The features of a sentence, folded and its chapters masked: n-grams, sets of words, the task of the rules."""
-    text = text[:_MOST_LOOKED_UP]
-    for pattern in (_QUOTED, _CODE):
-        text = pattern.sub(lambda match: _NAMED * len(match[0]), text)
+    text = _mask_names(text[:_MOST_LOOKED_UP])
     sets = _sets_in(text, _words().find(text))
     return {*ngrams(text), *map("#{}".format, sets), f"={task}"}
+
+
+def _mask_names(text: str) -> str:
+    """The text with what is quoted and names of code masked."""
+    for pattern in (_QUOTED, _CODE):
+        text = pattern.sub(lambda match: _NAMED * len(match[0]), text)
+    return text
 
 
 def _sets_in(text: str, words: list[SetWord]) -> set[str]:
