@@ -122,7 +122,7 @@ class Story:
         return {**self.uses}, {**self.documents}, self.length > 0, self.length < _ENOUGH
 
     def verdict(self, names: Iterable[str]) -> tuple[object, ...]:
-        """Everything of a story that `judged` looks at; two stories with one verdict judge alike."""
+        """Everything of a story that `judge_profiles` looks at; two stories with one verdict judge alike."""
         verdict: list[object] = [self.length > 0, self.length < _ENOUGH]
         for name in names:
             verdict += self.names(name), self.names_by(name, f"{name} x"), self.names_by(name, name)
@@ -188,7 +188,7 @@ def judge_profiles(pages: Iterable[Profiles], story: Story) -> tuple[list[Profil
 
     Args:
         pages: Profiles of each file, in path order; they are not changed.
-        story: Its uses of `names_sought(found)`.
+        story: Its uses of `names_sought(pages)`.
     """
     kept: list[Profiles] = []
     rejected: list[RejectedName] = []

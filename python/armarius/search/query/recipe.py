@@ -2,7 +2,7 @@
 
 A sentence is a task when it commands and has an object: a clause begins (in Japanese and Korean: ends) with a verb of
 the task, courtesy aside, and names a text, a pronoun, a name, an amount; or it wishes for what a noun of a task names.
-Verbs that say little (give, make, change) leave the task to these nouns. A question asks for a task when words of all
+Verbs that say little (give, make) leave the task to these nouns. A question asks for a task when words of all
 sets of one of its rules stand in it. Compared are small letters without accents and simplified characters; what is
 quoted and names of code are names and no words; an English verb of six letters or more may have one wrong letter.
 
@@ -86,7 +86,7 @@ def understand(
         story: The story goes on, where the words do not say what is wanted.
         opened: A document is open, and the request says nothing else.
 
-    Cost: about 0.3 ms.
+    Cost: 0.1 ms in Chinese, 0.3 to 0.6 ms for 60 Latin letters.
     """
     words = (asked.strip() or query.strip() or text.strip())[:_MOST_LOOKED_UP]
     spelled = _read(words, weighs=bool(query.strip()))
