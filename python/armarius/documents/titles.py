@@ -230,8 +230,8 @@ def _unquote(raw: str) -> str:
     return raw[1:-1] if len(raw) >= 2 and raw[0] == raw[-1] and raw[0] in "\"'" else raw
 
 
-_NOTHING = re.compile(
-    r"\{\{(?![<%])[^{}\n]{0,80}\}\}|<%[^%\n]{0,80}%>|\$\{[^}\n]{0,80}\}|_{4,}|\b(?:TBD|TODO|FIXME)\b"
+_PLACEHOLDER = re.compile(
+    r"\{\{(?![<%])[^{}\n]{0,80}\}\}|<%[^%\n]{0,80}%>|\$\{[^}\n]{0,80}\}|\b(?:TBD|TODO|FIXME)\b"
     r"|[（(【\[](?:待[填定补補写寫]|请填|填写)"
     r"|<!--(?:(?!<!--).)*?-->|\[\[[^\[\]\n]*/\]\]|_{3,}|…{2,}|\.{4,}|待补充|待填写|待定",
     re.DOTALL,
@@ -271,7 +271,7 @@ def filled_in(text: str) -> str:
 
 def _read(line: str) -> tuple[int, bool]:
     """How deep a line stands, from 1, and whether it only names what is to follow."""
-    text = _NOTHING.sub("", line)
+    text = _PLACEHOLDER.sub("", line)
     if (heading := _HEADING.match(text)) is not None:
         return len(heading[0].rstrip()), True
     item = _LISTED.match(text)
