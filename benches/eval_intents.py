@@ -16,7 +16,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import armarius.search.query.recipe as recipe
-from armarius.search.query.words import Weights
+from armarius.search.query.words import LinearModel
 from fit_intents import Recorder, Row, cases, classes, fit, sentences
 
 HERE = Path(__file__).parent
@@ -41,13 +41,13 @@ def main() -> None:
     result = {}
     for name in wanted:
         rows = sets[name] if name in sets else sentences(["_h"])["h"]
-        with patch.object(recipe, "_weights", Recorder):
+        with patch.object(recipe, "_model", Recorder):
             figures = {"table": shares(rows)}
         figures["model"] = shares(rows)
         if name in sets:
             others = {other: rows for other, rows in sets.items() if other != name}
-            weights = Weights(fit(others | {"cases": cases()}, classes()))
-            with patch.object(recipe, "_weights", lambda weights=weights: weights):
+            model = LinearModel(fit(others | {"cases": cases()}, classes()))
+            with patch.object(recipe, "_model", lambda model=model: model):
                 figures["held out"] = shares(rows)
         result[name] = figures
         print(name, json.dumps(figures), flush=True)

@@ -57,7 +57,7 @@ def cases() -> list[Row]:
 @cache
 def features(text: str) -> frozenset[str]:
     """What the model is given of a sentence."""
-    with patch.object(recipe, "_weights", Recorder):
+    with patch.object(recipe, "_model", Recorder):
         recipe.understand(text)
     return frozenset(Recorder.features)
 
@@ -67,9 +67,9 @@ class Recorder:
 
     features: set[str]
 
-    def best(self, features: set[str], doubt: str, least: int) -> str:
+    def best(self, features: set[str], default: str, least: int) -> str:
         Recorder.features = features
-        return doubt
+        return default
 
 
 def fit(sets: dict[str, list[Row]], classes: list[str]) -> str:

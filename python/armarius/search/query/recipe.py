@@ -25,9 +25,9 @@ from armarius.lexicon import text_file, word_file
 from armarius.search.query.chapters import ChapterReference, chapter_references
 from armarius.search.query.words import (
     KinshipMatch,
+    LinearModel,
     Phrases,
     SetWord,
-    Weights,
     WordSets,
     blank_out,
     differ_little,
@@ -130,7 +130,7 @@ def _read(query: str, *, weighs: bool = True) -> Recipe:
     if task == "ask" and following and _is_bare(masked):
         task = "write"
     if weighs:
-        task = cast("TaskName", _weights().best(_evidence(masked, task), task, _LEADS[task != "ask"]))
+        task = cast("TaskName", _model().best(_features(masked, task), task, _LEADS[task != "ask"]))
     is_scene, is_story = _words_of("scene").occur_in(masked), _words_of("story").occur_in(masked)
     if task == "continue" and following:
         task = "write"
@@ -165,7 +165,7 @@ def _task(text: str) -> TaskName | None:
     return next(filter(None, map(_task_of_sentence, sentences)), None)
 
 
-def _evidence(text: str, task: TaskName) -> set[str]:
+def _features(text: str, task: TaskName) -> set[str]:
     """The features of a sentence, folded and its chapters masked: n-grams, sets of words, the task of the rules."""
     text = _mask_names(text[:_MOST_LOOKED_UP])
     sets = _sets_in(text, _words().find(text))
@@ -512,8 +512,8 @@ def _table() -> dict[str, Any]:
 
 
 @cache
-def _weights() -> Weights:
-    return Weights(text_file("intents.txt"))
+def _model() -> LinearModel:
+    return LinearModel(text_file("intents.txt"))
 
 
 @cache

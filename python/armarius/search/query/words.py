@@ -175,7 +175,7 @@ class WordSets:
         return words
 
 
-class Weights:
+class LinearModel:
     """A linear model of sentences: for each n-gram and each set of words what it says for each of some classes.
 
     Args:
@@ -193,12 +193,12 @@ class Weights:
         fields = (line.split("\t") for line in lines)
         self._rows = {feature: weights.encode("ascii") for feature, weights in fields}
 
-    def best(self, features: Iterable[str], doubt: str, least: int) -> str:
-        """The class of the largest sum, if it is ahead of that of `doubt` by `least` times the root of the features."""
+    def best(self, features: Iterable[str], default: str, least: int) -> str:
+        """The class of the largest sum if it leads that of `default` by `least` times the root of the features."""
         rows = [row for feature in features if (row := self._rows.get(feature))]
         sums = [sum(column) for column in zip(*rows, strict=True)] or [0] * len(self._classes)
-        lead = max(sums) - sums[self._classes.index(doubt)]
-        return self._classes[sums.index(max(sums))] if lead**2 > least**2 * len(rows) else doubt
+        lead = max(sums) - sums[self._classes.index(default)]
+        return self._classes[sums.index(max(sums))] if lead**2 > least**2 * len(rows) else default
 
 
 def ngrams(text: str) -> set[str]:
