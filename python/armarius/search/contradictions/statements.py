@@ -374,8 +374,10 @@ def order_of(item: Statement) -> tuple[int, str, tuple[int, int]]:
 
 def _are_rivals(topic: Topic, item: Statement, other: Statement) -> bool:
     """As `is_rival`; the left and the right are rivals only where the rest of the sentence tells the same."""
-    if topic.valued or not is_rival(item, other):
-        return is_rival(item, other)
+    if not is_rival(item, other):
+        return False
+    if topic.valued:
+        return True
     bare = [replace(side, values=side.values - _bodies(side.values)) for side in (item, other)]
     terms = [set(_core.terms(without_parts(side.text))) for side in (item, other)]
     return is_rival(*bare) or len(terms[0] & terms[1]) >= SHARED
