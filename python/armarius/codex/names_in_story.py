@@ -213,10 +213,10 @@ def judge_profiles(pages: Iterable[Profiles], story: Story) -> tuple[list[Profil
                 continue
             if draft.standing in ("cast", "label"):
                 typed = draft.type is not None
-                found_in = (
+                is_somebody = (
                     story.acts(draft.name) if draft.standing == "label" else story.appears(draft.name, typed=typed)
                 )
-                if found_in and fold(draft.name) not in described:
+                if is_somebody and fold(draft.name) not in described:
                     drafts.append(replace(draft, type=draft.type or "character"))
                 continue
             decided, why = _decide_draft(draft, story)

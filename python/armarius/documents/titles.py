@@ -30,7 +30,7 @@ class TitleGroup:
     type: str | None
 
 
-def _any_of(choices: Iterable[str]) -> str:
+def _any_re(choices: Iterable[str]) -> str:
     """A regular expression for any of `choices`, the longest first; a hyphen matches a space too."""
     ordered = sorted(choices, key=lambda word: (-len(word), word))
     return "|".join(re.escape(word).replace(r"\-", "[ -]") for word in ordered)
@@ -41,16 +41,16 @@ _CONTAINERS, _OTHER = title_words("containers"), title_words("other")
 _ENTRIES = title_words("entries")
 _GENERIC = title_words("generic")
 _ASIDE = {word for word in _OTHER if KIND_OF_WORD.get(word, "setting") == "setting"}  # 大纲 is never of a setting
-_ANY = _any_of({*TYPE_OF_WORD, *_CONTAINERS, *title_words("fillers")})
+_ANY = _any_re({*TYPE_OF_WORD, *_CONTAINERS, *title_words("fillers")})
 _SEP = r"[\s_\-/&+,，、·.:：]"
 # Latin words need a word boundary; Han words follow each other directly.
 _COMPOSED = lazy_pattern(rf"^(?:{_SEP}*(?:{_ANY})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*(?:\d+[人名位个個인명]?)?$")
 _OTHER_COMPOSED = lazy_pattern(
-    rf"^(?:{_SEP}*(?:{_any_of({*_OTHER, *_CONTAINERS, *title_words('fillers')})})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$"
+    rf"^(?:{_SEP}*(?:{_any_re({*_OTHER, *_CONTAINERS, *title_words('fillers')})})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$"
 )
 _WORD = re.compile(_ANY)
-_UNSPACED_TYPE = _any_of(word for word in TYPE_OF_WORD if not word.isascii())
-_TAIL = re.compile(rf"({_UNSPACED_TYPE})(?:{_any_of(title_words('group_tails'))})$")
+_UNSPACED_TYPE = _any_re(word for word in TYPE_OF_WORD if not word.isascii())
+_TAIL = re.compile(rf"({_UNSPACED_TYPE})(?:{_any_re(title_words('group_tails'))})$")
 
 
 def strip_numbering(title: str) -> str:
