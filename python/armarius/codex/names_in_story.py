@@ -205,8 +205,6 @@ def judge_profiles(pages: Iterable[Profiles], story: Story) -> tuple[list[Profil
         )
         drafts: list[Draft] = []
         for draft in profiles.drafts:
-            if draft.standing in ("listed", "headed") and not story.names(draft.name):
-                draft = _page_draft(draft, described)
             if draft.standing == "inside":
                 if inside[draft.other] > 1 and story.names(draft.name):
                     drafts.append(replace(draft, other=""))
@@ -304,15 +302,6 @@ def _is_titled(draft: Draft) -> bool:
     """Whether a draft is what a file is about, under a name that the file's own has nothing of."""
     stem, name = (re.sub(r"[\W_]+", " ", fold(text)) for text in (parts_of(draft.origin.path).stem, draft.name))
     return draft.whole and draft.name == draft.origin.section and stem not in name and name not in stem
-
-
-def _page_draft(draft: Draft, described: Collection[str]) -> Draft:
-    """The draft; where another page lists this one by its file name (`House Argentus`), a heading is a field of it."""
-    stem = parts_of(draft.origin.path).stem
-    if fold(draft.name) == fold(stem) or draft.name != draft.origin.section or fold(stem) not in described:
-        return draft
-    attributes = {**draft.attributes} | ({draft.name: draft.description} if draft.description else {})
-    return replace(draft, name=stem, description="", attributes=attributes, standing="declared")
 
 
 def _decide_draft(draft: Draft, story: Story) -> tuple[Draft | None, str]:
