@@ -50,6 +50,21 @@ def test_a_folder_of_one_kind_is_one_line_with_count_and_numbers():
     assert str(found) == "正文/   .90  300 chapters, 1–300"
 
 
+def test_texts_without_numbers_are_counted_as_their_main_file_names_them(tmp_path):
+    names = ("zeta", "alpha", "mid", "beta")
+    parts = "".join(f"\\include{{chapters/{name}}}\n" for name in names)
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "main.tex").write_text(
+        f"\\documentclass{{book}}\n\\begin{{document}}\n{parts}\\end{{document}}\n", "utf-8"
+    )
+    for name in names:
+        text = f"\\chapter{{The {name}}}\n\nThe {name} of the weir holds the water back, and nobody asks it why.\n"
+        (tmp_path / "chapters" / f"{name}.tex").write_text(text, "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        assert engine.assemble("summarise chapter 2", budget=2000).documents == ("chapters/alpha.tex",)
+        assert engine.assemble("chapter 7?", budget=2000).warnings[0].endswith("the chapters are 1 to 4")
+
+
 def test_copies_and_drafts_are_said():
     rows = [
         (f"{place}/0{n}.md", "chapter", 0.9, more)

@@ -456,10 +456,16 @@ class _Stories:
         at, places = -1, dict[str, int]()
         for path in (natural := sorted(run.paths, key=self._key)):
             places[path] = at = self.listed.get(path, at)  # what no list names stays behind the one before it
+        is_counted = not run.places and self.listed.keys() >= {
+            *natural
+        }  # a thesis: what its main file names is counted
         for order, path in enumerate(sorted(natural, key=places.__getitem__)):
             file = self.files[path]
             marked = state or file.state or ("draft" if "draft" in editions_of(self.folder[path]) else "")
-            self.files[path] = replace(file, order=order, edition=edition, story=run.folder, state=marked)
+            number = order + 1 if is_counted and file.kind == "chapter" else file.number
+            self.files[path] = replace(
+                file, order=order, edition=edition, story=run.folder, state=marked, number=number
+            )
 
     def _run(self, folder: str, paths: list[str]) -> _Run:
         languages: Counter[str] = Counter()
