@@ -73,6 +73,9 @@ def test_a_chapter_asked_for_is_whole(engine):
         ("第7章的结尾", 11, 0),
         ("the end of chapter 7", 11, 0),
         ("第7章的开头", 0, 11),
+        ("rewrite the second half of chapter 7", 11, 0),
+        ("改写第7章的后半部分", 11, 0),
+        ("Réécris la première moitié du chapitre 7", 0, 11),
     ],
 )
 def test_of_a_chapter_that_does_not_fit_the_end_asked_about_is_shown(engine, query, shown, missing):

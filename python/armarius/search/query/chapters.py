@@ -72,10 +72,7 @@ _UNITS = re.compile(_UNIT)
 _IN_ENGLISH = re.compile("chapter", re.IGNORECASE)
 _WITHOUT_UNIT = frozenset({"last", "opening", "here or last", "here or opening"})
 Part = Literal["", "head", "tail"]
-_HEAD = re.compile(r"开头|开篇|开端|起首|\b(?:opening|beginning|start)\b", re.IGNORECASE)
-_TAIL = re.compile(
-    r"结尾|末尾|收尾|结局|\b(?:end|ends|ending|close)\b|\blast (?:paragraphs?|lines?|pages?)\b", re.IGNORECASE
-)
+_HEAD, _TAIL = (re.compile(word_file("chapters")[end], re.IGNORECASE) for end in ("head", "tail"))
 
 
 @dataclass(frozen=True, slots=True)
