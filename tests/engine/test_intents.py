@@ -229,6 +229,8 @@ def test_a_chapter_to_be_rewritten_is_whole_between_its_neighbours(ferry, query)
     pack = ferry.assemble(query, budget=8000)
     sources = {one.source for one in pack.items}
     assert {"story:ending:chapters/02.md", "story:beginning:chapters/04.md"} <= sources
+    beside = {one.reason for one in pack.items if one.source.startswith(("story:ending", "story:beginning"))}
+    assert beside == {"beside chapter 3"}
     assert all(line.strip() in pack.prompt for line in FILES["chapters/03.md"].split("\n\n")[1:] if line.strip("* \n"))
 
 

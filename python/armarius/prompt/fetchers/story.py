@@ -193,10 +193,14 @@ class StoryFetcher:
             now = [*self._state_files(request), *self._story_end(request)]
             return _to_fetched([_set_reason(offer, what) if isinstance(offer, Candidate) else offer for offer in now])
         offers = list(self._plan_candidates(request, place))
-        if "neighbours" in recipe.parts:
-            offers += [*self._ending(request, place), *self._chapter_start(request, place)]
         if not place.tells:
-            return _to_fetched([_explain(offer, place) if isinstance(offer, Candidate) else offer for offer in offers])
+            beside: list[Candidate | Omission] = []
+            if "neighbours" in recipe.parts:
+                beside = [*self._ending(request, place), *self._chapter_start(request, place)]
+            rows = [(offer, "story.plan") for offer in offers] + [(offer, "story.beside") for offer in beside]
+            return _to_fetched(
+                [_explain(offer, place, code) if isinstance(offer, Candidate) else offer for offer, code in rows]
+            )
         touched = "\n".join(item.content for item in offers if isinstance(item, Candidate) and item.keep is not None)
         offers += self._state_files(request) if "states" in recipe.parts else ()
         offers += self._ending(request, place)
@@ -205,7 +209,7 @@ class StoryFetcher:
         fetched = self._with_summaries(request, offers, place.earlier if "summaries" in recipe.parts else ())
         if not place.named:
             return fetched
-        return replace(fetched, candidates=tuple(_explain(candidate, place) for candidate in fetched.candidates))
+        return replace(fetched, candidates=tuple(_explain(item, place, "story.writing") for item in fetched.candidates))
 
     def _with_summaries(
         self, request: FetchRequest, offers: list[Candidate | Omission], earlier: Sequence[StoryPart]
@@ -567,11 +571,11 @@ def _writing_reason(request: FetchRequest) -> Reason:
     return Reason("story.document" if request.document else "story.on", document=request.document)
 
 
-def _explain(candidate: Candidate, place: StoryPlace) -> Candidate:
+def _explain(candidate: Candidate, place: StoryPlace, code: str) -> Candidate:
     """An offer of the story with the reason that the request names the chapter."""
     if candidate.layer != "settings":
         return candidate
-    return _set_reason(candidate, Reason("story.writing" if place.tells else "story.plan", numbers=place.numbers))
+    return _set_reason(candidate, Reason(code, numbers=place.numbers))
 
 
 def _set_reason(candidate: Candidate, what: Reason) -> Candidate:
