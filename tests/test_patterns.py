@@ -101,7 +101,7 @@ def written(module, tree):
                 try:
                     pattern = value_of(module, node.args[0])
                     yield f"line {node.lineno}", re.compile(pattern, value_of(module, flags) if flags else 0)
-                except (NameError, AttributeError, TypeError, re.error):  # of what only the call knows
+                except (NameError, AttributeError, TypeError, LookupError, re.error):  # of what only the call knows
                     continue
 
 
