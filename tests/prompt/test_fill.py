@@ -3,11 +3,14 @@
 import gc
 import re
 import weakref
+from types import SimpleNamespace
 
 import pytest
 
 import armarius
 from armarius.headings import heading
+from armarius.prompt.fetch import FetchOutcome, apply_pins
+from armarius.types import Fetched, Wish
 
 PLACES = ["渡口", "钟楼", "盐仓", "灯塔", "药铺", "码头", "粮行", "石桥"]
 SIZES = (500, 700, 900, 1100, 1300, 1600, 2000, 3000)
@@ -294,3 +297,19 @@ def test_rows_are_the_same_to_whoever_looks_at_them_at_once(engine):
     whole += slow
     assert whole == everything == list(offer.rows)
     assert len(everything) > 40
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "wrapped"),
+    [
+        ("source", "kg:relation:a-b", False),
+        ("entity", "a", False),
+        ("paragraph", "a.md#1", True),
+        ("document", "a.md", True),
+    ],
+)
+def test_rows_are_looked_through_for_what_is_muted_only_where_a_text_is(kind, key, wrapped):
+    offer = SimpleNamespace(shares=None, group="", evidence=None, explain=None)
+    answer = FetchOutcome("passages", "retrieved", Fetched(offer=offer))
+    wish = Wish(kind, key, "muted", True, "excluded")
+    assert (apply_pins([answer], [wish])[0].fetched.offer is not offer) == wrapped

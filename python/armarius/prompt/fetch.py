@@ -225,9 +225,8 @@ class _WishIndex:
         for rank, wish in enumerate(wishes):
             for begin in _MEANT.get(wish.kind, ()):
                 self.known.setdefault(begin + wish.key, (rank, wish))
-        keys = [wish.key for wish in wishes if wish.kind not in ("entity", "asked")]
-        # Paths of all documents that are meant or a paragraph of which is, and more.
-        self.paths = {path for key in keys for path in (key, key.split(":", 2)[-1].rpartition("#")[0])}
+        keys = [key.removeprefix(PASSAGE) for key in self.known if key.startswith(PASSAGE)]
+        self.paths = {path for key in keys for path in (key, key.rpartition("#")[0])}  # of texts that are meant
 
     def of(self, candidate: Candidate) -> list[Wish]:
         """Those that mean a candidate, the first one first; none for the window, the selection and the query."""
