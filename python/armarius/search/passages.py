@@ -137,14 +137,14 @@ class RankedPassages:
         """
         if self.reading is not None and self.reading.scene is not None:
             (start, end), open_one = self.reading.scene, self.documents[self.current[0]]
-            inside = [one for one in open_one.paragraphs if one.role == "body" and start <= one.start < end]
-            rows = [row._replace(asked=True) for row in self._rows(open_one, inside, 0.0, standing=False)]
+            inside = [block for block in _body(open_one, 0.0) if start <= block[1].start < end]
+            rows = [row._replace(asked=True) for row in self._rows(inside, standing=False)]
             return [row for row in rows if row.text and self.withheld(row) is None]
         named = [
             row
             for path in sorted(self._named - self.outside)
             if (document := self.documents.get(path)) is not None
-            for row in self._rows(document, [block for block in document.paragraphs if block.role == "body"])
+            for row in self._rows(_body(document))
         ]
         return [*named, *self._rows_of_chapters(set(self.asked.chapters))]
 
@@ -154,7 +154,7 @@ class RankedPassages:
             for document in (self.documents.values() if wanted else ())
             if document.kind in STORY_KINDS and (document.chapter is None or document.chapter in wanted)
             if document.path not in self.outside | self._named and self._is_of_volume(document.path)
-            for row in self._rows(document, _body(document, wanted))
+            for row in self._rows(_body(document, chapters=wanted))
         ]
         if self.asked.part:
             return sorted(rows, key=lambda row: row.place, reverse=self.asked.part == "tail")
@@ -176,11 +176,12 @@ class RankedPassages:
         document = self.documents.get(stretch.path)
         if document is None or stretch.path in self._barred_paths:
             return ()
-        inside = [block for block in document.paragraphs[stretch.first : stretch.end] if block.role != "heading"]
+        blocks = document.paragraphs[stretch.first : stretch.end]
+        inside: list[_Block] = [(document, block, None) for block in blocks if block.role != "heading"]
         file, clear = self.map.files.get(stretch.path), stretch.share >= CLEAR
         if file is None or file.edition == "main":
-            return self._rows(document, inside, plain=True, clear=clear)
-        rows = [self._row_in_main(row, file) for row in self._rows(document, inside, standing=False) if row.text]
+            return self._rows(inside, plain=True, clear=clear)
+        rows = [self._row_in_main(row, file) for row in self._rows(inside, standing=False) if row.text]
         return [row._replace(plain=True, clear=clear) for row in rows if row and row.text and self._barred(row) is None]
 
     def _row_in_main(self, row: PassageRow, file: MappedFile) -> PassageRow | None:
@@ -194,7 +195,7 @@ class RankedPassages:
         for document in (doc for path in story if (doc := self.documents.get(path)) is not None):
             if (at := document.text.find(row.text)) >= 0:
                 last = bisect_right(document.paragraphs, at, key=_start)
-                return self._rows(document, document.paragraphs[last - 1 : last], standing=False)[0]
+                return self._rows([(document, document.paragraphs[last - 1], None)], standing=False)[0]
         return row
 
     @property
@@ -212,7 +213,7 @@ class RankedPassages:
         document = self.documents.get(path)
         if document is None or not 0 <= paragraph < len(document.paragraphs):
             return None
-        return self._rows(document, document.paragraphs[paragraph : paragraph + 1], standing=False)[0]
+        return self._rows([(document, document.paragraphs[paragraph], None)], standing=False)[0]
 
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
         """See `PassageStream`. A scene ends at a heading and at a line without letters."""
@@ -286,27 +287,22 @@ class RankedPassages:
         """The first rows, at least so many as far as there are."""
         if self.ranked.outcome == "nothing found" and self.reading is None:
             return []
-        made, documents = self._made, self.documents
-        if self.reading is not None:
-            with self._lock:
+        made, left_out = self._made, self.outside | {self.current[0]} if self._plan else self.outside
+        with self._lock:
+            if self.reading is not None:
                 made += islice(self._earlier, max(0, number - len(made)))
-            return made
-        while len(made) < number:
-            best = self._best if self._next < len(self._best) else self.best(self._next + 1)
-            if self._next >= len(best):
-                break
-            item = best[self._next]
-            score = item.score
-            if score <= self._floor:
-                break
-            self._next += 1
-            path, index = item.path, item.index  # copied out of the core each time
-            document = documents.get(path)
-            if document is None or (path, index) in self._asked or (self._plan and path == self.current[0]):
-                continue
-            if path in self.outside:
-                continue
-            made += self._rows(document, document.paragraphs[index : index + 1], score)
+            begin = -1
+            while self.reading is None and len(made) < number and begin != self._next:
+                begin, blocks = self._next, list[_Block]()
+                for item in self.best(begin + 1)[begin : begin + number - len(made)]:
+                    if (score := item.score) <= self._floor:
+                        break
+                    self._next += 1
+                    path, index = item.path, item.index  # copied out of the core each time
+                    document = self.documents.get(path)
+                    if document is not None and path not in left_out and (path, index) not in self._asked:
+                        blocks.append((document, document.paragraphs[index], score))
+                made += self._rows(blocks)
         return made
 
     def _earlier_rows(self) -> Iterator[PassageRow]:
@@ -350,40 +346,37 @@ class RankedPassages:
         """The rows of one chapter that tell of the people of a check, best first, or those that do not."""
         result: list[PassageRow] = []
         for document, number in chapter:
-            rows = self._rows(document, _body(document, (number,)))
+            rows = self._rows(_body(document, chapters=(number,)))
             result += [row for row in rows if (row.score > 0) == telling]
         yield from sorted(result, key=lambda row: (-row.score, row.place))
 
     def _rows(
-        self,
-        document: Document,
-        paragraphs: Iterable[Paragraph],
-        score: float | None = None,
-        *,
-        standing: bool = True,
-        plain: bool = False,
-        clear: bool = False,
+        self, blocks: Iterable["_Block"], *, standing: bool = True, plain: bool = False, clear: bool = False
     ) -> list[PassageRow]:
-        """Paragraphs of a document, each with its worth, or the `score` of another.
+        """Paragraphs, each with its worth, or the score that stands with it.
 
         Those `standing`: with a text, and allowed to stand in the prompt, whatever the files are taken for.
         """
-        path, kind, is_story = document.path, document.kind, document.kind in STORY_KINDS
-        texts: Sequence[str] = ()
-        if self._until is not None and kind in ("setting", "state", "note") and not document.past:
-            texts = settings_until(document, paragraphs := list(paragraphs), self._until)
-        if self._bounded and path not in self._hidden:
-            headings = [(one.heading_path, one.start, one.end) for one in document.paragraphs if one.role == "heading"]
-            blank = [above for above, start, end in headings if not document.text[start:end].strip()]
-            self._hidden[path] = frozenset(blank)  # from a request that sees the document without them
-        rows = []
-        under: tuple[str, ...] | None = None
-        within: int | None = -1  # the number that the last one says of its chapter
-        place, title, wish, last = _LAST, document.title, path in self._named, 0
-        is_titled = kind == "chapter" and document.chapter is not None  # of others the heading is the title
-        for at, block in enumerate(paragraphs):
+        rows: list[PassageRow] = []
+        before: Document | None = None
+        under: tuple[str, ...] | None
+        within: int | None  # the number that the last one says of its chapter
+        for document, block, score in blocks:
+            if document is not before:
+                before, path, kind, is_story = document, document.path, document.kind, document.kind in STORY_KINDS
+                until = self._until if kind in ("setting", "state", "note") and not document.past else None
+                if self._bounded and path not in self._hidden:
+                    headings = [
+                        (one.heading_path, one.start, one.end) for one in document.paragraphs if one.role == "heading"
+                    ]
+                    blank = [above for above, start, end in headings if not document.text[start:end].strip()]
+                    self._hidden[path] = frozenset(blank)  # from a request that sees the document without them
+                under, within, place, title, wish = None, -1, _LAST, document.title, path in self._named
+                is_titled = kind == "chapter" and document.chapter is not None  # of others the heading is the title
+                is_doubtful = self._bounded or kind == "code" or path == self.current[0]
+                is_doubtful = is_doubtful or (is_story and bool(self.asked.excluded))
             start, index = block.start, block.index
-            text = texts[at] if texts else document.text[start : block.end]
+            text = document.text[start : block.end] if until is None else settings_until(document, [block], until)[0]
             if block.heading_path != under:
                 under = block.heading_path
                 if not is_titled:
@@ -396,22 +389,30 @@ class RankedPassages:
             if self._bounded:
                 text = drop_blanks(text)
                 title = document.title if under in self._hidden[path] else title
-            worth = score
-            if worth is None:
+            if score is None:
                 reading = self.reading
-                worth = reading.worth(path, index) if reading else self.ranked.scores.score_of(path, index) or 0.0
-            line, where, last = document.line_at(start) if kind == "code" else 0, (place, path, start), max(last, place)
-            rows.append(PassageRow(path, index, worth, where, title, text.strip(), wish, line, plain, clear))
-        if not standing:
-            return rows
-        is_outside = is_story and ((self.chapter is not None and last > self.chapter) or self.asked.excluded)
-        if self._bounded or is_outside or kind == "code" or path == self.current[0]:
-            return [row for row in rows if row.text and not self._barred(row)]
-        return list(filter(_TEXT, rows))
+                score = reading.worth(path, index) if reading else self.ranked.scores.score_of(path, index) or 0.0
+            line = document.line_at(start) if kind == "code" else 0
+            row = PassageRow(path, index, score, (place, path, start), title, text.strip(), wish, line, plain, clear)
+            if standing:
+                is_later = self.chapter is not None and is_story and place > self.chapter
+                if not row.text or ((is_doubtful or is_later) and self._barred(row)):
+                    continue
+            rows.append(row)
+        return rows
 
 
-def _body(document: Document, chapters: Collection[int]) -> Iterator[Paragraph]:
-    return (block for block in document.paragraphs if block.role == "body" and chapter_at(document, block) in chapters)
+_Block = tuple[Document, Paragraph, float | None]
+"""A paragraph of a document, and its worth where that is at hand."""
+
+
+def _body(
+    document: Document, score: float | None = None, *, chapters: Collection[int] | None = None
+) -> Iterator[_Block]:
+    """Its paragraphs of text; of these chapters alone, where some are named."""
+    for block in document.paragraphs:
+        if block.role == "body" and (chapters is None or chapter_at(document, block) in chapters):
+            yield document, block, score
 
 
 def _take_in_turns(nearest: list[Iterator[PassageRow]]) -> Iterator[PassageRow]:
