@@ -11,8 +11,9 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, repeat
-from typing import Literal, Protocol
+from itertools import filterfalse, islice, repeat
+from operator import add, itemgetter
+from typing import Final, Literal, Protocol, cast
 
 from armarius.deadline import Recent
 from armarius.prompt.render import SEPARATOR
@@ -23,6 +24,7 @@ from armarius.types import LAYERS, LayerName
 logger = logging.getLogger("armarius")
 
 _FIRSTS = 10_000  # characters
+_BUT_LAST: Final = itemgetter(slice(None, -1))
 
 
 class Counter(Protocol):
@@ -96,9 +98,9 @@ class CachedCounter:
             return self._count_cached(cache, texts, SEPARATOR)
 
     def _count_cached(self, cache: dict[str, int], texts: Sequence[str], end: str) -> list[int]:
-        counted = dict(zip(texts, map(cache.get, texts, repeat(-1)), strict=True))
-        missing = [text for text, tokens in counted.items() if tokens < 0]
-        read = [text + end for text in missing] if end else missing
+        counted = dict(zip(texts, map(cache.get, texts), strict=True))
+        missing = list(filterfalse(counted.get, counted))
+        read = list(map(add, missing, repeat(end)))
         batch: Callable[[list[str]], list[int]] | None = getattr(self.counter, "count_batch", None)
         sizes = [self.counter.count(text) for text in read] if batch is None else batch(read)
         more = sum(map(len, missing))
@@ -109,9 +111,9 @@ class CachedCounter:
             self._evict_half()  # one batch may be more
         self._held += more
         # Copies: a text also holds its UTF-8 once the core has read it.
-        cache.update(zip([(text + "\n")[:-1] for text in missing], sizes, strict=True))
-        counted.update(zip(missing, sizes, strict=True))
-        return list(map(counted.__getitem__, texts))
+        cache.update(zip(map(_BUT_LAST, map(add, missing, repeat("\n"))), sizes, strict=True))
+        sizes_of = cast("dict[str, int]", counted) | dict(zip(missing, sizes, strict=True))
+        return list(map(sizes_of.__getitem__, texts))
 
     def _evict_half(self) -> None:
         """Those known longest stand first. Threads that come here at once forget more than they must."""

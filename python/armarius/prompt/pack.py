@@ -302,43 +302,41 @@ class _ChosenRows:
         what stands around it.
         """
         packer, counter = self._packer, self._packer.measured
-        before = self.room, dict(self.rows), set(self._seen)
+        before = (self.room, dict(self.rows), set(self._seen)) if whole else None
         missed, rows = 0, iter(rows)
         while part := list(islice(rows, _BATCH)):
             for row, tokens in zip(part, counter.sections([row.text for row in part]), strict=True):
                 if not whole and (self.room < _LEAST or missed > _MISSES):
                     return True
-                key, seen = _KEY(row), self._seen
-                if not row.text or row.text in seen or key in self.rows:
+                path, paragraph, text, seen = row.path, row.paragraph, row.text, self._seen
+                if not text or text in seen or (key := (path, paragraph)) in self.rows:
                     continue
-                cards = packer.cards.get((row.path, row.title))
-                if cards and covering_card(row, cards) is not None:
+                heading = path, row.title  # rows with the same stand under one
+                if heading in packer.cards and covering_card(row, packer.cards[heading]) is not None:
                     continue
-                run = _RUN.search(row.text)  # escaping changes no letters
+                run = _RUN.search(text)  # escaping changes no letters
                 if run is None or run[0] in packer.shown:  # by the window or the story so far, with all of its text
-                    lines = "\n".join(map(str.strip, escape_short(row.text, packer.groups).splitlines()))
+                    lines = "\n".join(map(str.strip, escape_short(text, packer.groups).splitlines()))
                     # A short line stands alone or says something else there; a long paragraph may be a piece of one.
-                    if (lines if len(row.text) >= _LONG else f"\n{lines}\n") in packer.shown:
+                    if (lines if len(text) >= _LONG else f"\n{lines}\n") in packer.shown:
                         continue
-                # Rows with the same stand under one heading.
-                heading = ("heading", row.path, row.title)
-                if row.path not in seen:
+                if path not in seen:
                     tokens += counter.count(_head(row, None, packer.frame))
-                elif heading not in seen or (row.line and (row.path, row.paragraph - 1) not in seen):
+                elif heading not in seen or (row.line and (path, paragraph - 1) not in seen):
                     tokens += counter.count(_section(row))
                 else:
-                    adjacent = ((row.path, row.paragraph - 1) in seen) + ((row.path, row.paragraph + 1) in seen)
+                    adjacent = ((path, paragraph - 1) in seen) + ((path, paragraph + 1) in seen)
                     tokens += _GAP_TOKENS * (1 - adjacent)
                 if not whole and tokens > self.room:
                     missed += 1
                     continue
                 missed = 0
                 self.rows[key] = row
-                seen.update((row.text, key, heading, row.path))
+                seen.update((text, key, heading, path))
                 self.room -= tokens
-                if grows and len(row.text) < _SHARD:
+                if grows and len(text) < _SHARD:
                     self._add_neighbours(row)
-        if not whole or self.room >= 0:
+        if before is None or self.room >= 0:
             return True
         self.room, self.rows, self._seen = before
         return False
