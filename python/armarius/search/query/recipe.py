@@ -15,7 +15,7 @@ Fetchers and search ask the recipe and not the task: what a row's prompt holds s
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import Any, Final, Literal, cast
 
@@ -35,6 +35,8 @@ from armarius.search.query.words import (
 )
 from armarius.types import Recipe, TaskName
 
+_Words = Sequence[SetWord]
+_Sets = frozenset[str]
 _NOTHING = Recipe()
 _SETS = attrgetter("sets")
 _MOST_LOOKED_UP = 400  # code points
@@ -134,7 +136,7 @@ def _read(query: str, *, weighs: bool = True) -> Recipe:
     is_scene, is_story = _words_of("scene").occur_in(masked), _words_of("story").occur_in(masked)
     if task == "continue" and following:
         task = "write"
-    recipe = replace(_recipe_of_row("write" if task == "continue" and named else task, recipe), task=task)
+    recipe = _recipe_of_row("write" if task == "continue" and named else task, recipe, task)
     if task == "ask" and not references and _words_of("latest").occur_in(text):
         return replace(recipe, parts=recipe.parts | {"latest", "states"})
     if moment is not None and task in ("ask", "state"):
@@ -168,8 +170,7 @@ def _task(text: str) -> TaskName | None:
 def _features(text: str, task: TaskName) -> set[str]:
     """The features of a sentence, folded and its chapters masked: n-grams, sets of words, the task of the rules."""
     text = _mask_names(text[:_MOST_LOOKED_UP])
-    sets = _sets_in(text, _words().find(text))
-    return {*ngrams(text), *map("#{}".format, sets), f"={task}"}
+    return {*ngrams(text), *map("#{}".format, _sets_in(text)), f"={task}"}
 
 
 def _mask_names(text: str) -> str:
@@ -179,13 +180,19 @@ def _mask_names(text: str) -> str:
     return text
 
 
-def _sets_in(text: str, words: list[SetWord]) -> set[str]:
+@lru_cache(maxsize=16)
+def _words_in(text: str) -> _Words:
+    """The words of a text; each sentence of a request is looked at several times."""
+    return _words().find(text)
+
+
+@lru_cache(maxsize=16)
+def _sets_in(text: str) -> _Sets:
     """The sets of the words in a text, and what else a rule may ask for."""
     by = _patterns()
-    sets = set[str]().union(*map(_SETS, words))
-    sets |= {name for name in _BY_PATTERN if by[name].search(text)}
+    sets = {name for name in _BY_PATTERN if by[name].search(text)}.union(*map(_SETS, _words_in(text)))
     sets |= {"asks"} if "who" in sets else set()
-    return sets | ({"place"} if _CHAPTER in text else set())
+    return frozenset(sets | {"place"} if _CHAPTER in text else sets)
 
 
 def _task_of_sentence(sentence: str) -> TaskName | None:
@@ -194,15 +201,14 @@ def _task_of_sentence(sentence: str) -> TaskName | None:
     clauses = [clause for clause in map(str.strip, _CLAUSE.findall(sentence)) if clause]
     if not clauses:
         return None
-    matches = {clause: _words().find(clause) for clause in clauses}
-    sets, last = _sets_in(sentence, matches[sentence] if sentence in matches else _words().find(sentence)), clauses[-1]
-    wishes = {clause: _wishes(clause, matches[clause]) for clause in clauses}
+    sets, last = _sets_in(sentence), clauses[-1]
+    wishes = dict(zip(clauses, map(_wishes, clauses), strict=True))
     is_polite = any(wishes.values())
     questions = [
         item for item in (clauses if is_marked or not is_spaced else clauses[:1]) if by["questions"].search(item)
     ]
     is_query = not is_polite and (is_marked or bool(questions))
-    ruled = _ruled(sets, asked=is_query) or (_ruled(_sets_in(last, matches[last]), asked=True) if is_query else None)
+    ruled = _ruled(sets, asked=is_query) or (_ruled(_sets_in(last), asked=True) if is_query else None)
     is_told = "tells" in sets or ("seek" in sets and "n:check" not in sets)
     if ruled == "rename" or is_told or (is_query and ruled):
         return ruled
@@ -211,11 +217,11 @@ def _task_of_sentence(sentence: str) -> TaskName | None:
         return "continue"
     if not is_spaced and not _HAN_ALONE.fullmatch(sentence):
         clauses.reverse()
-        clauses.sort(key=lambda clause: not any(word.verbs for word in matches[clause]))
+        clauses.sort(key=lambda clause: not any(word.verbs for word in _words_in(clause)))
     again = [(True, clause) for clause in clauses if not wishes[clause]] if is_polite else []
     for wish, clause in [*zip(map(wishes.__getitem__, clauses), clauses, strict=True), *again]:
         commanded = _commanded_task if _UNSPACED.search(clause) is None else _unspaced_task
-        task = commanded(clause, matches[clause], sets, wish=wish, ruled=ruled is not None)
+        task = commanded(clause, _words_in(clause), sets, wish=wish, ruled=ruled is not None)
         if task is None or (not is_spaced and task == "check" and "asks" in sets and not sets & _JUDGES):
             continue  # 确认一下是谁送的 looks something up
         if ruled in ("present", "state") and task in ("write", "summarise"):
@@ -224,24 +230,24 @@ def _task_of_sentence(sentence: str) -> TaskName | None:
             return ruled
         if not is_query or (clause not in questions and (clause != last or task in _OF_FRAGMENTS)):
             return task
-        begin = next((word.start for word in matches[clause] if word.verbs), len(clause))
+        begin = next((word.start for word in _words_in(clause) if word.verbs), len(clause))
         if task in _OF_STATES and not is_spaced and _is_bare(clause[:begin].replace(_NAMED, "a")):
             return task
     return ruled
 
 
-def _wishes(clause: str, words: list[SetWord]) -> bool:
+def _wishes(clause: str) -> bool:
     """Whether a clause begins or ends with courtesy."""
-    spans = [(word.start, word.end) for word in words if "wish" in word.sets]
+    spans = [(word.start, word.end) for word in _words_in(clause) if "wish" in word.sets]
     begins = bool(spans) and not any(map(str.isalnum, _patterns()["article"].sub("", clause[: spans[0][0]])))
     return begins or (bool(spans) and spans[-1][1] == len(clause)) or _patterns()["polite"].search(clause) is not None
 
 
-def _ruled(sets: set[str], *, asked: bool) -> TaskName | None:
+def _ruled(sets: _Sets, *, asked: bool) -> TaskName | None:
     """The first task one of whose rules fits."""
-    sets = sets | {"?" if asked else "."}
+    facts = {*sets, "?" if asked else "."}
     for task, wanted, barred in _rules():
-        if wanted <= sets and barred.isdisjoint(sets):
+        if wanted <= facts and barred.isdisjoint(facts):
             return task
     return None
 
@@ -256,7 +262,7 @@ def _rules() -> list[tuple[TaskName, set[str], set[str]]]:
     ]
 
 
-def _commanded_task(clause: str, words: list[SetWord], sets: set[str], *, wish: bool, ruled: bool) -> TaskName | None:
+def _commanded_task(clause: str, words: _Words, sets: _Sets, *, wish: bool, ruled: bool) -> TaskName | None:
     """The task that a clause in English or French commands."""
     by, at = _patterns(), 0
     ahead = {item.start: item for item in words}
@@ -297,18 +303,18 @@ def _commanded_task(clause: str, words: list[SetWord], sets: set[str], *, wish: 
     return None
 
 
-def _near_words(clause: str, words: list[SetWord]) -> set[str]:
+def _near_words(clause: str, words: _Words) -> set[str]:
     """The sets of the words of a clause, and "more" where it asks for more of a text."""
     return set[str]().union(*map(_SETS, words)) | ({"more"} if _patterns()["more"].search(clause) else set())
 
 
-def _object_words(clause: str, begin: int, words: list[SetWord]) -> list[SetWord]:
+def _object_words(clause: str, begin: int, words: _Words) -> list[SetWord]:
     """The words before the first preposition."""
     end = preposition.start() if (preposition := _patterns()["preposition"].search(clause, begin)) else len(clause)
     return [word for word in words if word.start < end]
 
 
-def _nouns_of(clause: str, begin: int, words: list[SetWord]) -> list[str]:
+def _nouns_of(clause: str, begin: int, words: _Words) -> list[str]:
     """The rows of the nouns of an object, those of a text that is there already last: "give the letter an edit"."""
     words = _object_words(clause, begin, words)
     wanted = [word for word in words if _patterns()["wanted"].search(clause[: word.start])]
@@ -317,7 +323,7 @@ def _nouns_of(clause: str, begin: int, words: list[SetWord]) -> list[str]:
     return [name for row in rows for name in row]
 
 
-def _unspaced_task(clause: str, words: list[SetWord], sets: set[str], *, wish: bool, ruled: bool) -> TaskName | None:
+def _unspaced_task(clause: str, words: _Words, sets: _Sets, *, wish: bool, ruled: bool) -> TaskName | None:
     """The same of a clause in Chinese, where the verb stands first, in Japanese and Korean, where it stands last."""
     by = _patterns()
     verbs = [word for word in words if word.verbs and not by["done"].match(clause, word.end)]
@@ -327,7 +333,7 @@ def _unspaced_task(clause: str, words: list[SetWord], sets: set[str], *, wish: b
     if _HAN_ALONE.fullmatch(clause):
         verbs = [word for word in verbs if wish or _may_command(clause, word, words)]
         refers = bool(sets & {"text", "name", "quoted", "tongue"} or nouns or by["amount"].search(clause))
-        if not (wish or refers or _is_bare(clause)):
+        if verbs and not (wish or refers or _is_bare(clause)):
             verbs = [word for word in verbs if word.verbs[0] not in _LIGHT or "resumes" in word.sets]
         ordered = wish or bool(verbs) or (refers and is_order)
     else:
@@ -337,15 +343,16 @@ def _unspaced_task(clause: str, words: list[SetWord], sets: set[str], *, wish: b
     if not ordered:
         last_rows = (*words[-1].nouns, *words[-1].verbs) if words and tail < 3 else ()
         ends = [name for name in last_rows if name not in _LIGHT] if last_rows else []
-        refers = bool(sets & _TEXTS or nouns[:1] == ["continue"] or _is_bare(clause))
-        return _combine([], ends, sets, near, given=False) if ends and refers and not ruled else None
+        if not ends or ruled or not (sets & _TEXTS or nouns[:1] == ["continue"] or _is_bare(clause)):
+            return None
+        return _combine([], ends, sets, near, given=False)
     if not rows and is_order and not ruled and "wish" not in near and nouns[:1] in ([], ["polish"], ["rewrite"]):
         rows = ["change"] if nouns or sets & {"tongue", "name", "text"} else []
     nouns = nouns or [name[2:] for name in sorted(sets) if name[:2] == "n:"]
     return _combine(rows, nouns, sets, near, given=not ruled and (bool(rows) or wish))
 
 
-def _may_command(clause: str, verb: SetWord, words: list[SetWord]) -> bool:
+def _may_command(clause: str, verb: SetWord, words: _Words) -> bool:
     """Whether a verb of Chinese stands where a command has it: behind what it may take, courtesy or a text."""
     before = [word for word in words if word.end <= verb.start]
     text = blank_out(clause[: verb.start], [word for word in before if "never" in word.sets])
@@ -359,7 +366,7 @@ def _may_command(clause: str, verb: SetWord, words: list[SetWord]) -> bool:
     return not _UNSPACED.search(_patterns()["counted"].sub("", text))
 
 
-def _combine(verbs: Sequence[str], nouns: list[str], sets: set[str], near: set[str], *, given: bool) -> TaskName | None:
+def _combine(verbs: Sequence[str], nouns: list[str], sets: _Sets, near: set[str], *, given: bool) -> TaskName | None:
     """The task of the verbs and nouns of a clause, the first of each counting most.
 
     Args:
@@ -391,20 +398,21 @@ def _correct_verb(word: str) -> str:
 
 def _is_bare(text: str) -> bool:
     """Whether a request says nothing besides its command."""
-    return not any(map(str.isalnum, blank_out(text, _command_words(text)).replace(_CHAPTER, "")))
+    rest = "a" if _strange().search(text) else blank_out(text, _command_words(text)).replace(_CHAPTER, "")
+    return not any(map(str.isalnum, rest))
 
 
 def _command_words(text: str) -> list[SetWord | KinshipMatch[bool]]:
     """The words of a text that only command: verbs, nouns, courtesy, places, words that say nothing."""
-    words = [word for word in _words().find(text) if word.sets & {"wish", "skip"} or word.verbs or word.nouns]
+    words = [word for word in _words_in(text) if word.sets & {"wish", "skip"} or word.verbs or word.nouns]
     fillers = [match for match in _commands().find(text) if "_" not in text[max(0, match.start - 1) : match.end + 1]]
     return [*words, *fillers]  # delete is no word of `delete_where`
 
 
-def _recipe_of_row(task: TaskName, recipe: Recipe = _NOTHING) -> Recipe:
-    """The recipe with the parts and shares of a row; a task without one is asked like a question."""
-    row = _rows().get(task, _rows()["ask"])
-    return replace(recipe, task=task, parts=frozenset(row["parts"].split()), shares=row.get("shares", {}))
+def _recipe_of_row(name: TaskName, recipe: Recipe = _NOTHING, task: TaskName | None = None) -> Recipe:
+    """The recipe of a task, of its name or another, with the parts and shares of a row; without one, of a question."""
+    row = _rows().get(name, _rows()["ask"])
+    return replace(recipe, task=task or name, parts=frozenset(row["parts"].split()), shares=row.get("shares", {}))
 
 
 def task_of(skill: str) -> TaskName | None:
@@ -432,7 +440,7 @@ def _skills() -> Mapping[str, TaskName]:
 def _look_up_words(recipe: Recipe, words: str, spelled: TaskName) -> Recipe:
     """The recipe with what is looked up of the words: without the command, where they are a task themselves."""
     tells = "ending" in recipe.parts
-    named = chapter_references(words)
+    named = chapter_references(words) if tells or recipe.chapters else ()
     chapters = " ".join(words[ref.start : ref.end] for ref in named if ref.numbers)
     bare = (tells or (recipe.task == "ask" and bool(recipe.chapters))) and _is_bare(_fold_text(blank_out(words, named)))
     if not tells:
@@ -538,6 +546,13 @@ def _commands() -> Phrases[bool]:
     """What stands in a command and says nothing: places, fillers, plans."""
     rows = [_table()[name] for name in ("scene", "story", "fillers", "courtesy", "skipped")]
     return Phrases(dict.fromkeys(_fold_text(" ".join([*rows, _rows()["write"]["plans"]])).split(), True))
+
+
+@cache
+def _strange() -> re.Pattern[str]:
+    """A letter of a script without spaces that stands nowhere in the table, so in no word of a command."""
+    letters = _fold_text(str({**_table(), "traditional": ""}))
+    return re.compile(rf"(?=[{_UNSPACED.pattern[1:-1]}])[^\W{re.escape(''.join(sorted({*letters})))}]")
 
 
 @cache
