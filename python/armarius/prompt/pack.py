@@ -320,6 +320,12 @@ class _ChosenRows:
                     # A short line stands alone or says something else there; a long paragraph may be a piece of one.
                     if (lines if len(text) >= _LONG else f"\n{lines}\n") in packer.shown:
                         continue
+                if tokens > self.room + _GAP_TOKENS * _BATCH:  # whatever stands above it
+                    if before is not None:
+                        self.room, self.rows, self._seen = before
+                        return False
+                    missed += 1
+                    continue
                 if path not in seen:
                     tokens += counter.count(_head(row, None, packer.frame))
                 elif heading not in seen or (row.line and (path, paragraph - 1) not in seen):
