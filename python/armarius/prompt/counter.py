@@ -74,7 +74,7 @@ class CachedCounter:
     def count(self, text: str) -> int:
         """Tokens of `text`; remembered."""
         tokens = self._known.get(text)
-        return self.counts([text])[0] if tokens is None else tokens
+        return self._count_cached(self._known, [text], "")[0] if tokens is None else tokens
 
     def counts(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, in order; the unknown ones are counted in one batch."""
@@ -87,7 +87,7 @@ class CachedCounter:
     def section(self, text: str) -> int:
         """Tokens of `text` and the separator after it; remembered."""
         tokens = self._sections.get(text)
-        return self.sections([text])[0] if tokens is None else tokens
+        return self._count_cached(self._sections, [text], SEPARATOR)[0] if tokens is None else tokens
 
     def sections(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text with the separator after it, as sections of a prompt stand; as `counts` otherwise."""

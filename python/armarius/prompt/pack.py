@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from armarius.codex.profiles.fields import is_known, role_of
+from armarius.documents.classify import DATA_SUFFIXES
 from armarius.documents.data import values_in
 from armarius.errors import BudgetError
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
@@ -42,11 +43,12 @@ _NOTHING = Previous()
 _GAP_TOKENS = 2  # of the mark between two paragraphs of one section that are no neighbours
 _REPAIRS = 12
 _OTHERS_PERCENT = 40  # of the room: more is not kept from rows that are asked for, however small it is
-_PLACE = attrgetter("place")
+_PLACE, _TEXT = attrgetter("place"), attrgetter("text")
 _KEY: Final[Callable[[PassageRow], "_Key"]] = attrgetter("path", "paragraph")
 _Key = tuple[str, int]
 _FIELD: Final = re.compile(r"\s*[-*+•]\s+(?P<label>[^：:\n]{1,40})[：:]\s*(?P<value>\S.*)")
 _VALUES: Final = re.compile(r" ?[、，,;；/／|｜] ?")
+_OF_DATA: Final = tuple(DATA_SUFFIXES)
 _one_line: Final = " ".join
 _LABEL: Final = re.compile(r"[：:]")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
@@ -305,7 +307,7 @@ class _ChosenRows:
         before = (self.room, dict(self.rows), set(self._seen)) if whole else None
         missed, rows = 0, iter(rows)
         while part := list(islice(rows, _BATCH)):
-            for row, tokens in zip(part, counter.sections([row.text for row in part]), strict=True):
+            for row, tokens in zip(part, counter.sections(list(map(_TEXT, part))), strict=True):
                 if not whole and (self.room < _LEAST or missed > _MISSES):
                     return True
                 path, paragraph, text, seen = row.path, row.paragraph, row.text, self._seen
@@ -329,7 +331,7 @@ class _ChosenRows:
                 if path not in seen:
                     tokens += counter.count(_head(row, None, packer.frame))
                 elif heading not in seen or (row.line and (path, paragraph - 1) not in seen):
-                    tokens += counter.count(_section(row))
+                    tokens += counter.count(f"### {row.title} :{row.line}\n" if row.line else f"### {row.title}\n")
                 else:
                     adjacent = ((path, paragraph - 1) in seen) + ((path, paragraph + 1) in seen)
                     tokens += _GAP_TOKENS * (1 - adjacent)
@@ -378,7 +380,8 @@ def cards_of(placed: Iterable[PromptItem]) -> dict[tuple[str, str], list[Card]]:
 
 def covering_card(row: PassageRow, cards: Iterable[Card]) -> PromptItem | None:
     """The one of `cards` that says all of a paragraph under its name: every value of its fields, or of its data."""
-    values = list(map(_one_line, map(str.split, values_in(row.path, row.text))))
+    data = values_in(row.path, row.text) if row.path.lower().endswith(_OF_DATA) else []
+    values = list(map(_one_line, map(str.split, data)))
     lines = [] if values else list(filter(None, map(_one_line, map(str.split, row.text.splitlines()))))
     fields = list(filter(None, map(_FIELD.fullmatch, lines)))
     if not values and len(fields) < max(len(lines), 1):
@@ -415,20 +418,15 @@ def _stated_values(card: str) -> set[str]:
 
 def _head(row: PassageRow, before: PassageRow | None, labels: Frame) -> str:
     """What stands above a row: of another document its place, of another section its title, of a gap a mark."""
+    line = f" :{row.line}" if row.line else ""
     if before is None or before.path != row.path:
         # of source code the line, else the number of the paragraph
         place = f"{row.path}:{row.line}" if row.line else f"{row.path}#{row.paragraph}"
         form = labels.place if _is_said_by_path(row.title, row.path) else labels.passage
         return form.format(title=row.title, place=place) + "\n"
     if before.title != row.title:
-        return _section(row)
-    if before.paragraph + 1 == row.paragraph:
-        return ""
-    return f"… :{row.line}\n" if row.line else "…\n"
-
-
-def _section(row: PassageRow) -> str:
-    return f"### {row.title}{f' :{row.line}' if row.line else ''}\n"
+        return f"### {row.title}{line}\n"
+    return "" if before.paragraph + 1 == row.paragraph else f"…{line}\n"
 
 
 @lru_cache(maxsize=256)  # of each document twice in a prompt

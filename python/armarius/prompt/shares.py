@@ -20,7 +20,7 @@ from operator import attrgetter
 from typing import Final
 
 from armarius._core import terms
-from armarius.headings import Reason, frame, heading
+from armarius.headings import HEADINGS, Reason, frame
 from armarius.prompt.admit import QUERY_SOURCE, Admitted
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.fetch import FetchOutcome
@@ -53,7 +53,7 @@ def recent_turns(request: FetchRequest) -> FetchOutcome:
                 content=called.format(number=number, who=who[turn.role]) + f"\n{quote}",
                 score=-float(number),
                 evidence=(Evidence("message", Reason("message", number=number, of=len(request.messages))),),
-                group=heading("conversation", request.language),
+                group=HEADINGS[request.language]["conversation"],
                 pinned=True,
                 project_id=request.project_id,
             )
@@ -79,7 +79,7 @@ def query_candidate(request: FetchRequest) -> FetchOutcome:
         content=request.query,
         score=-1e308,
         evidence=evidence,
-        group=heading("query", request.language),
+        group=HEADINGS[request.language]["query"],
         pinned=True,
         keep="head",
     )

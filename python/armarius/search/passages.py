@@ -16,7 +16,7 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import MappedFile, ProjectMap
 from armarius.documents.segments import Paragraph
-from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, heading
+from armarius.headings import DEFAULT_LANGUAGE, HEADINGS, Language, Reason
 from armarius.search.corpus import NOTHING_OUTSIDE, Outside
 from armarius.search.explain import MatchHighlights, shared_words
 from armarius.search.query.query import Understanding
@@ -137,14 +137,14 @@ class RankedPassages:
         """
         if self.reading is not None and self.reading.scene is not None:
             (start, end), open_one = self.reading.scene, self.documents[self.current[0]]
-            inside = [block for block in _body(open_one, 0.0) if start <= block[1].start < end]
-            rows = [row._replace(asked=True) for row in self._rows(inside, standing=False)]
+            inside = [one for one in open_one.paragraphs if one.role == "body" and start <= one.start < end]
+            rows = [row._replace(asked=True) for row in self._rows([(open_one, inside, 0.0)], standing=False)]
             return [row for row in rows if row.text and self.withheld(row) is None]
         named = [
             row
             for path in sorted(self._named - self.outside)
             if (document := self.documents.get(path)) is not None
-            for row in self._rows(_body(document))
+            for row in self._rows([(document, [block for block in document.paragraphs if block.role == "body"], None)])
         ]
         return [*named, *self._rows_of_chapters(set(self.asked.chapters))]
 
@@ -154,7 +154,7 @@ class RankedPassages:
             for document in (self.documents.values() if wanted else ())
             if document.kind in STORY_KINDS and (document.chapter is None or document.chapter in wanted)
             if document.path not in self.outside | self._named and self._is_of_volume(document.path)
-            for row in self._rows(_body(document, chapters=wanted))
+            for row in self._rows([(document, _body(document, wanted), None)])
         ]
         if self.asked.part:
             return sorted(rows, key=lambda row: row.place, reverse=self.asked.part == "tail")
@@ -177,7 +177,7 @@ class RankedPassages:
         if document is None or stretch.path in self._barred_paths:
             return ()
         blocks = document.paragraphs[stretch.first : stretch.end]
-        inside: list[_Block] = [(document, block, None) for block in blocks if block.role != "heading"]
+        inside: list[_Run] = [(document, [block for block in blocks if block.role != "heading"], None)]
         file, clear = self.map.files.get(stretch.path), stretch.share >= CLEAR
         if file is None or file.edition == "main":
             return self._rows(inside, plain=True, clear=clear)
@@ -195,7 +195,7 @@ class RankedPassages:
         for document in (doc for path in story if (doc := self.documents.get(path)) is not None):
             if (at := document.text.find(row.text)) >= 0:
                 last = bisect_right(document.paragraphs, at, key=_start)
-                return self._rows([(document, document.paragraphs[last - 1], None)], standing=False)[0]
+                return self._rows([(document, [document.paragraphs[last - 1]], None)], standing=False)[0]
         return row
 
     @property
@@ -206,14 +206,14 @@ class RankedPassages:
     @property
     def group(self) -> str:
         """The heading, which says when the answer is weak."""
-        return heading("weak" if self.ranked.is_faint else "passages", self.language)
+        return HEADINGS[self.language]["weak" if self.ranked.is_faint else "passages"]
 
     def row(self, path: str, paragraph: int, /) -> PassageRow | None:
         """Any paragraph of the project as it reads today, with its worth."""
         document = self.documents.get(path)
         if document is None or not 0 <= paragraph < len(document.paragraphs):
             return None
-        return self._rows([(document, document.paragraphs[paragraph], None)], standing=False)[0]
+        return self._rows([(document, [document.paragraphs[paragraph]], None)], standing=False)[0]
 
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
         """See `PassageStream`. A scene ends at a heading and at a line without letters."""
@@ -293,7 +293,7 @@ class RankedPassages:
                 made += islice(self._earlier, max(0, number - len(made)))
             begin = -1
             while self.reading is None and len(made) < number and begin != self._next:
-                begin, blocks = self._next, list[_Block]()
+                begin, runs = self._next, list[_Run]()
                 for item in self.best(begin + 1)[begin : begin + number - len(made)]:
                     if (score := item.score) <= self._floor:
                         break
@@ -301,8 +301,8 @@ class RankedPassages:
                     path, index = item.path, item.index  # copied out of the core each time
                     document = self.documents.get(path)
                     if document is not None and path not in left_out and (path, index) not in self._asked:
-                        blocks.append((document, document.paragraphs[index], score))
-                made += self._rows(blocks)
+                        runs.append((document, [document.paragraphs[index]], score))
+                made += self._rows(runs)
         return made
 
     def _earlier_rows(self) -> Iterator[PassageRow]:
@@ -346,73 +346,68 @@ class RankedPassages:
         """The rows of one chapter that tell of the people of a check, best first, or those that do not."""
         result: list[PassageRow] = []
         for document, number in chapter:
-            rows = self._rows(_body(document, chapters=(number,)))
+            rows = self._rows([(document, _body(document, (number,)), None)])
             result += [row for row in rows if (row.score > 0) == telling]
         yield from sorted(result, key=lambda row: (-row.score, row.place))
 
     def _rows(
-        self, blocks: Iterable["_Block"], *, standing: bool = True, plain: bool = False, clear: bool = False
+        self, runs: Iterable["_Run"], *, standing: bool = True, plain: bool = False, clear: bool = False
     ) -> list[PassageRow]:
-        """Paragraphs, each with its worth, or the score that stands with it.
+        """The paragraphs of some runs, each with its worth, or the score of its run.
 
         Those `standing`: with a text, and allowed to stand in the prompt, whatever the files are taken for.
         """
         rows: list[PassageRow] = []
-        before: Document | None = None
-        under: tuple[str, ...] | None
-        within: int | None  # the number that the last one says of its chapter
-        for document, block, score in blocks:
-            if document is not before:
-                before, path, kind, is_story = document, document.path, document.kind, document.kind in STORY_KINDS
-                until = self._until if kind in ("setting", "state", "note") and not document.past else None
-                if self._bounded and path not in self._hidden:
-                    headings = [
-                        (one.heading_path, one.start, one.end) for one in document.paragraphs if one.role == "heading"
-                    ]
-                    blank = [above for above, start, end in headings if not document.text[start:end].strip()]
-                    self._hidden[path] = frozenset(blank)  # from a request that sees the document without them
-                under, within, place, title, wish = None, -1, _LAST, document.title, path in self._named
-                is_titled = kind == "chapter" and document.chapter is not None  # of others the heading is the title
-                is_doubtful = self._bounded or kind == "code" or path == self.current[0]
-                is_doubtful = is_doubtful or (is_story and bool(self.asked.excluded))
-            start, index = block.start, block.index
-            text = document.text[start : block.end] if until is None else settings_until(document, [block], until)[0]
-            if block.heading_path != under:
-                under = block.heading_path
-                if not is_titled:
-                    title = under[-1] if under and kind != "code" else title_of(document, block)
-            if is_story and block.chapter != within:
-                within = block.chapter
-                chapter = document.chapter if within is None else within
-                place = (_LAST if chapter is None else chapter) if self._counted else self._place(document, chapter)
-                wish = path in self._named or (chapter in self._wanted and self._is_of_volume(path))
-            if self._bounded:
-                text = drop_blanks(text)
-                title = document.title if under in self._hidden[path] else title
-            if score is None:
-                reading = self.reading
-                score = reading.worth(path, index) if reading else self.ranked.scores.score_of(path, index) or 0.0
-            line = document.line_at(start) if kind == "code" else 0
-            row = PassageRow(path, index, score, (place, path, start), title, text.strip(), wish, line, plain, clear)
-            if standing:
-                is_later = self.chapter is not None and is_story and place > self.chapter
-                if not row.text or ((is_doubtful or is_later) and self._barred(row)):
-                    continue
-            rows.append(row)
+        for document, paragraphs, score in runs:
+            path, kind, is_story = document.path, document.kind, document.kind in STORY_KINDS
+            texts: Sequence[str] = ()
+            if self._until is not None and kind in ("setting", "state", "note") and not document.past:
+                texts = settings_until(document, paragraphs := list(paragraphs), self._until)
+            if self._bounded and path not in self._hidden:
+                headings = [
+                    (one.heading_path, one.start, one.end) for one in document.paragraphs if one.role == "heading"
+                ]
+                blank = [above for above, start, end in headings if not document.text[start:end].strip()]
+                self._hidden[path] = frozenset(blank)  # from a request that sees the document without them
+            under: tuple[str, ...] | None = None
+            within: int | None = -1  # the number that the last one says of its chapter
+            place, title, wish, is_later = _LAST, document.title, path in self._named, False
+            is_titled = kind == "chapter" and document.chapter is not None  # of others the heading is the title
+            is_doubtful = self._bounded or kind == "code" or path == self.current[0]
+            is_doubtful = is_doubtful or (is_story and bool(self.asked.excluded))
+            for at, block in enumerate(paragraphs):
+                start, index = block.start, block.index
+                text = texts[at] if texts else document.text[start : block.end]
+                if block.heading_path != under:
+                    under = block.heading_path
+                    if not is_titled:
+                        title = under[-1] if under and kind != "code" else title_of(document, block)
+                if is_story and block.chapter != within:
+                    within = block.chapter
+                    chapter = document.chapter if within is None else within
+                    place = (_LAST if chapter is None else chapter) if self._counted else self._place(document, chapter)
+                    wish = path in self._named or (chapter in self._wanted and self._is_of_volume(path))
+                    is_later = self.chapter is not None and place > self.chapter
+                if self._bounded:
+                    text = drop_blanks(text)
+                    title = document.title if under in self._hidden[path] else title
+                worth = score
+                if worth is None:
+                    reading = self.reading
+                    worth = reading.worth(path, index) if reading else self.ranked.scores.score_of(path, index) or 0.0
+                where, line = (place, path, start), document.line_at(start) if kind == "code" else 0
+                row = PassageRow(path, index, worth, where, title, text.strip(), wish, line, plain, clear)
+                if not standing or (row.text and not ((is_doubtful or is_later) and self._barred(row))):
+                    rows.append(row)
         return rows
 
 
-_Block = tuple[Document, Paragraph, float | None]
-"""A paragraph of a document, and its worth where that is at hand."""
+_Run = tuple[Document, Iterable[Paragraph], float | None]
+"""Paragraphs of a document, and their worth where that is at hand."""
 
 
-def _body(
-    document: Document, score: float | None = None, *, chapters: Collection[int] | None = None
-) -> Iterator[_Block]:
-    """Its paragraphs of text; of these chapters alone, where some are named."""
-    for block in document.paragraphs:
-        if block.role == "body" and (chapters is None or chapter_at(document, block) in chapters):
-            yield document, block, score
+def _body(document: Document, chapters: Collection[int]) -> Iterator[Paragraph]:
+    return (block for block in document.paragraphs if block.role == "body" and chapter_at(document, block) in chapters)
 
 
 def _take_in_turns(nearest: list[Iterator[PassageRow]]) -> Iterator[PassageRow]:

@@ -17,7 +17,7 @@ from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fa
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, ContractError
-from armarius.headings import Language, heading
+from armarius.headings import HEADINGS, Language
 from armarius.text.matcher import EntityMatcher
 from armarius.text.unicode import fold
 from armarius.types import Candidate, Evidence, FetchRequest, LayerName
@@ -133,7 +133,7 @@ def card_candidate(
         content=content,
         score=score,
         evidence=why,
-        group=heading("always" if layer == "rules" else "detected", request.language),
+        group=HEADINGS[request.language]["always" if layer == "rules" else "detected"],
         short=short,
         pinned=pinned,
         documents=tuple(dict.fromkeys(map(_PATH, entity.origins))),

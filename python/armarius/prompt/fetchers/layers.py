@@ -21,7 +21,7 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import title_words
 from armarius.documents.titles import filled_in
 from armarius.errors import ConfigError, ContextWarning
-from armarius.headings import Reason, heading
+from armarius.headings import HEADINGS, Reason
 from armarius.prompt.escape import marks_of
 from armarius.prompt.fetchers.entities import (
     Cards,
@@ -142,7 +142,7 @@ def _constraint(item: Constraint, request: FetchRequest) -> Candidate:
         content=f"- {item.text.strip()}",
         score=1.0 + item.priority,
         evidence=(Evidence("constraint", Reason(f"constraint.{item.source}", priority=item.priority)),),
-        group=heading("constraints", request.language),
+        group=HEADINGS[request.language]["constraints"],
         pinned=True,
         project_id=request.project_id,
     )
@@ -298,7 +298,7 @@ def _memory(memory: Memory, request: FetchRequest) -> Candidate:
         content=f"- {memory.text.strip()}",
         score=memory.confidence,
         evidence=(Evidence("memory", Reason("memory", confidence=memory.confidence)),),
-        group=heading("memories", request.language),
+        group=HEADINGS[request.language]["memories"],
         project_id=request.project_id,
     )
 
@@ -320,7 +320,7 @@ def _style(style: Style, request: FetchRequest) -> Candidate:
         content=style.text.strip(),
         score=_STYLE_SCORE,
         evidence=(Evidence("memory", Reason("memory.style" if style.declared else "memory.style_named"), style.path),),
-        group=heading("style", request.language),
+        group=HEADINGS[request.language]["style"],
         keep="head",
         documents=(style.path,),
         project_id=request.project_id,
@@ -425,7 +425,7 @@ class ImmediateFetcher:
             content=content,
             score=1.0 if window else 2.0,
             evidence=(evidence,),
-            group=heading("window" if window else "selection", request.language),
+            group=HEADINGS[request.language]["window" if window else "selection"],
             keep="around" if window else "head",
             anchor=anchor if window else 0,
             documents=(request.document,) if window and request.text and request.document else (),

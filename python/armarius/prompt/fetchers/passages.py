@@ -21,7 +21,7 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning
-from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, frame, heading
+from armarius.headings import DEFAULT_LANGUAGE, HEADINGS, Language, Reason, frame
 from armarius.index.source import EditorTexts
 from armarius.prompt.fetchers.entities import card_candidate, card_of, relation_source
 from armarius.prompt.fetchers.story import plan_of_chapter
@@ -301,7 +301,7 @@ def _statement(row: "Statement", request: FetchRequest) -> Candidate:
         content=head + row.text,
         score=_RIVAL_SCORE,
         evidence=(Evidence("fulltext", Reason("words.competes", others=row.competes_with), row.path, row.span),),
-        group=heading("passages", request.language),
+        group=HEADINGS[request.language]["passages"],
         documents=(row.path,),
         project_id=request.project_id,
     )
@@ -419,7 +419,7 @@ def _relation(
             Evidence("relation", Reason("relation", words=words, said=one_line(arc.type)), path)
             for arc, path in ((arc, "" if arc.origin is None else arc.origin.path) for arc in pair)
         ),
-        group=heading("relations", request.language),
+        group=HEADINGS[request.language]["relations"],
         documents=tuple(dict.fromkeys(paths)),
         project_id=request.project_id,
     )

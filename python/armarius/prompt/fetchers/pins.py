@@ -18,7 +18,7 @@ from armarius.codex.model import Codex, Entity, NameIndex, Pin, Relation, ambigu
 from armarius.documents.document import Document
 from armarius.documents.titles import as_strings
 from armarius.errors import ContextWarning, ContractError, UnknownId
-from armarius.headings import Reason, frame, heading
+from armarius.headings import HEADINGS, Reason, frame
 from armarius.prompt.fetchers.entities import About, card_candidate, hidden_spans, relation_source
 from armarius.prompt.fetchers.layers import withheld_facts
 from armarius.types import DOCUMENT, PASSAGE, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
@@ -109,7 +109,7 @@ def wishes(
     documents: Mapping[str, Document],
     include: Sequence[str],
     exclude: Sequence[str],
-    lasting: Iterable[Pin],
+    lasting: Collection[Pin],
     *,
     named: Collection[str] = (),
     described: Callable[[], Mapping[str, Sequence[About]]] = dict,
@@ -135,7 +135,7 @@ def wishes(
     for entity in codex.entities:
         if entity.level == "never":
             by_key["entity", entity.id] = Wish("entity", entity.id, Reason("level.never"), True, "level")
-    many = project.mute_along(by_key)  # wins over any pin
+    many = project.mute_along(by_key) if by_key else 0  # wins over any pin
     for name, targets, mute in (("include", include, False), ("exclude", exclude, True)):
         for target in targets:
             for key in project.known(target, f"{name}: "):
@@ -145,7 +145,7 @@ def wishes(
                     _refuse(by_key, wish)
                 elif entry.mute != mute:
                     raise ContractError(f"include and exclude: both hold {target!r}")
-    many = project.mute_along(by_key, many)  # overrides lasting pins and mutes
+    many = project.mute_along(by_key, many) if exclude else many  # overrides lasting pins and mutes
     unknown = []
     # Of one pin and one mute of the same rank the mute holds.
     for pin in sorted(lasting, key=lambda pin: (not pin.document, not pin.mute)):
@@ -157,7 +157,7 @@ def wishes(
             wish = Wish(*key, Reason(f"{'mute' if pin.mute else 'pin'}.{by}"), pin.mute)
             if by_key.setdefault(key, wish).reason == "level":
                 _refuse(by_key, wish)
-    many = project.mute_along(by_key, many)
+    many = project.mute_along(by_key, many) if lasting else many
     for entity in codex.entities:
         if entity.level != "manual_only" or ("entity", entity.id) in by_key:
             continue
@@ -270,7 +270,7 @@ class PinFetcher:
             content=title + text if text else "",
             score=_SCORE,
             evidence=(Evidence("pin", wish.why, path, (start, end)),),
-            group=heading("passages", request.language),
+            group=HEADINGS[request.language]["passages"],
             pinned=True,
             keep="head",
             documents=(path,),

@@ -48,7 +48,7 @@ from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
 from armarius.documents.units import bare_number, chapter_number, chapter_range, volume_number
 from armarius.errors import ContextWarning
-from armarius.headings import Reason, frame, heading, say
+from armarius.headings import HEADINGS, Reason, frame, say
 from armarius.prompt.fetchers.entities import card_candidate, file_warnings
 from armarius.search.query.recipe import words
 from armarius.search.signals import SummarySource, stated_summary
@@ -540,7 +540,7 @@ def _candidate(
         content=f"{title}\n{text.strip()}".strip(),
         score=_SCORES[what],
         evidence=(Evidence("chapter", _writing_reason(request), path, span),),
-        group=heading("story", request.language),
+        group=HEADINGS[request.language]["story"],
         documents=(path,) if path else (),
         project_id=request.project_id,
     )
