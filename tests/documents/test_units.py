@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,11 @@ def test_volumes_are_not_chapters():
 )
 def test_a_line_begins_with_its_chapters_or_merely_names_some(line, chapters):
     assert leading_span(line) == chapters
+
+
+@pytest.mark.parametrize(
+    "text", [text.swapcase() for text, _ in CASES["ranges"]] + [text for text, _ in CASES["ranges"]]
+)
+def test_every_span_of_chapters_begins_with_a_character_that_a_span_begins_with(text):
+    matches = list(re.finditer(units.span(), text, re.IGNORECASE))
+    assert all(re.match(units.span_begins(), match[0]) for match in matches)

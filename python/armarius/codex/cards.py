@@ -14,6 +14,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, Protocol
 
 from armarius.arguments import OPEN, Bounds, Chapters
@@ -21,7 +22,7 @@ from armarius.codex.model import Entity, Fact, Relation
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import Paragraph
-from armarius.documents.units import span, span_ends
+from armarius.documents.units import span, span_begins, span_ends
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
 from armarius.text.unicode import blank, blank_spans, lazy_pattern
 
@@ -132,6 +133,7 @@ _SPAN: Final = lazy_pattern(
 )
 
 
+@lru_cache(maxsize=1024)
 def parse_span(label: str) -> tuple[int | None, int | None] | None:
     """The chapters that `label` covers as `(since, until)`: since inclusive, until exclusive, None open.
 
@@ -157,6 +159,7 @@ def parse_span(label: str) -> tuple[int | None, int | None] | None:
 
 
 _NAMED_CHAPTER: Final = lazy_pattern(span(), re.IGNORECASE)
+_BEGINS_CHAPTER: Final = re.compile(span_begins())
 _AT_END: Final = re.compile(r"^after\s+|[之以]?[后後]$", re.IGNORECASE)  # of a state: how things are as a chapter ends
 _LABELLED = re.compile(r"^(?P<indent>[ \t]*+)(?:[-*+•·][ \t]++)?\**(?P<label>[^:：*\n]{1,24})\**[ \t]*[:：]")
 
@@ -168,14 +171,15 @@ def without_later(text: str, chapter: int) -> str:
 
     Cost: one pass over the lines; returns early when the text names no chapter.
     """
-    if _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", text)) is None:
+    plain = unicodedata.normalize("NFKC", text)
+    if not (_BEGINS_CHAPTER.search(plain) and _NAMED_CHAPTER.search(plain)):
         return text
     lines = []
     hidden: int | None = None  # indent of the blanked line
     for line in text.splitlines(keepends=True):
         labelled = _LABELLED.match(line)
         indent = len(line) - len(line.lstrip(" \t"))
-        is_chapter = labelled and _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", labelled["label"]))
+        is_chapter = labelled and _BEGINS_CHAPTER.search(unicodedata.normalize("NFKC", labelled["label"]))
         span = parse_span(labelled["label"]) if labelled and is_chapter else None
         if span is not None:
             hidden = indent if span[0] is not None and span[0] > chapter else None
@@ -283,8 +287,8 @@ def settings_until(document: Document, paragraphs: Iterable[Paragraph], chapter:
     texts, later = [], dict[tuple[str, ...], bool]()  # by the headings above
     for block in paragraphs:
         text = document.text[block.start : block.end]
-        context = " ".join(" ".join([*block.heading_path, text]).split())
-        if _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", context)) is not None:
+        context = unicodedata.normalize("NFKC", " ".join(" ".join([*block.heading_path, text]).split()))
+        if _BEGINS_CHAPTER.search(context) and _NAMED_CHAPTER.search(context):
             if block.heading_path not in later:
                 later[block.heading_path] = _begins_later(block, chapter)
             text = "" if later[block.heading_path] else without_later(text, chapter)
@@ -294,7 +298,7 @@ def settings_until(document: Document, paragraphs: Iterable[Paragraph], chapter:
 
 def _begins_later(paragraph: Paragraph, chapter: int, pattern: re.Pattern[str] | None = None) -> bool:
     for title in paragraph.heading_path:
-        if _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", title)) is None:
+        if _BEGINS_CHAPTER.search(unicodedata.normalize("NFKC", title)) is None:
             continue
         span = parse_span(pattern.sub("", title) if pattern else title)
         if span is not None and (span[0] or 0) > chapter:

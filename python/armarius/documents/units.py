@@ -122,6 +122,12 @@ def span() -> str:
     )
 
 
+def span_begins() -> str:
+    """A regular expression for the first character of what `span` finds: a search of most texts ends with it."""
+    firsts = {word[0] for script in ("latin", "short") for word in unit_words(script, "chapter", "episode")}
+    return rf"[第제\d{''.join(sorted({*''.join(firsts).lower(), *''.join(firsts).upper()}))}]"
+
+
 def span_ends(match: re.Match[str]) -> tuple[int | None, int | None]:
     """First and last of a match of `span`; None for no number, and for the last of one chapter."""
     first = match["first"] or match["first_ko"] or match["first_latin"] or ""
