@@ -7,6 +7,7 @@ allocation itself is `rust/budget`: one decision for each candidate.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from operator import add
 from typing import NamedTuple
 
@@ -166,7 +167,7 @@ class Demand:
                 for index, entry in enumerate(self.candidates)
             ]
         )
-        for index in [index for index in self._pieces if self.tokens[index] <= self.limit]:
+        for index in [index for index in self._pieces if self.tokens[index] <= self.limit] if self._pieces else ():
             del self._pieces[index]
             self.tokens[index] = counter.section(_mark_up(self.candidates[index], self.candidates[index].content, 0))
         self._shorts: list[int | None] = [None] * len(self.candidates)
@@ -177,8 +178,8 @@ class Demand:
             if entry.core is not None:
                 core = counter.section(insert_marks(entry.content, entry.marks, *entry.core))
                 self._cores[index] = min(core, self.tokens[index])
-        groups = list(dict.fromkeys([(entry.layer, entry.group) for entry in self.candidates if entry.group]))
-        self._groups = {group: number for number, group in enumerate(groups)}
+        groups = dict.fromkeys([(entry.layer, entry.group) for entry in self.candidates if entry.group])
+        self._groups = dict(zip(groups, count()))
         self._headings = counter.counts([group + "\n" for _, group in groups])
         ends = counter.counts([*OPENING.values(), *CLOSING.values()])
         self._fences = dict(zip(LAYERS, map(add, ends[: len(LAYERS)], ends[len(LAYERS) :]), strict=True))

@@ -40,7 +40,7 @@ _FAILED: dict[LayerName, WarningRow] = {
 }
 
 
-_LAYER = attrgetter("layer")
+_LAYER, _ID, _IS_PINNED = attrgetter("layer"), attrgetter("id"), attrgetter("pinned")
 Source = TypeVar("Source", bound=Fetcher)
 Answer = TypeVar("Answer")
 
@@ -198,7 +198,12 @@ def apply_pins(answers: Sequence[FetchOutcome], wishes: Sequence[Wish]) -> list[
     ids = {candidate.id for answer in answers if answer.name != "pins" for candidate in answer.fetched.candidates}
     pins = [candidate for answer in answers if answer.name == "pins" for candidate in answer.fetched.candidates]
     pinned = {candidate.id for candidate in pins if not any(wish.mute for wish in lookup.of(candidate))}
-    return [_apply_wishes(answer, lookup, ids, pinned) for answer in answers]
+    return [
+        _apply_wishes(answer, lookup, ids, pinned)
+        if (of := answer.fetched).candidates or of.omitted or of.offer is not None
+        else answer
+        for answer in answers
+    ]
 
 
 def dropped_pins(wishes: Sequence[Wish], bounds: Bounds, previous: Iterable[Candidate]) -> Iterator[str]:
@@ -239,8 +244,6 @@ class _WishIndex:
 
 def _apply_wishes(answer: FetchOutcome, wishes: _WishIndex, ids: set[str], pins: set[str]) -> FetchOutcome:
     fetched = answer.fetched
-    if not fetched.candidates and not fetched.omitted and fetched.offer is None:
-        return answer
     candidates: list[Candidate] = []
     omitted = list(fetched.omitted)
     for candidate in fetched.candidates:
@@ -253,8 +256,7 @@ def _apply_wishes(answer: FetchOutcome, wishes: _WishIndex, ids: set[str], pins:
             candidates.append(replace(candidate, pinned=True, evidence=evidence))
         elif answer.name != "pins" or candidate.id not in ids:  # another fetcher has it, with its own reasons
             candidates.append(candidate)
-    if omitted:
-        pinned = {candidate.id for candidate in candidates if candidate.pinned} | pins
+    if omitted and (pinned := {*map(_ID, filter(_IS_PINNED, candidates)), *pins}):
         omitted = [gone for gone in omitted if gone.id not in pinned]
     offer = fetched.offer
     if offer is not None and wishes.paths:

@@ -93,7 +93,8 @@ def pack(
     """
     admitted, profile = limit_shares(admitted, counter, profile, available, recipe)
     offers = [offer for offer in admitted.offers if next(chain(offer.rows, offer.stretches), None) is not None]
-    share = max(profile.limit(available) * WINDOW_PERCENT // 100, profile.insisted_min(available)) if offers else None
+    limit = profile.limit(available)
+    share = max(limit * WINDOW_PERCENT // 100, profile.insisted_min(available)) if offers else None
     most = window_most = share
     while True:
         try:
@@ -105,7 +106,7 @@ def pack(
             continue
         for offer in offers:
             fitted = _fill_room(fitted, offer, previous, most, language)
-        spare = profile.limit(available) - fitted.token_count
+        spare = limit - fitted.token_count
         if most is None or spare <= _SPARE or fitted.window is None or fitted.window.form != "truncated":
             return fitted
         # What no paragraph wanted is the window's again.

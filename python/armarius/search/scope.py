@@ -145,7 +145,7 @@ class FileScope:
         Cost: one search of the question for each name, where it holds a mark of such names.
         """
         text = question.casefold()
-        if not any(mark in text for mark in "._-"):
+        if {*text}.isdisjoint("._-"):
             return frozenset()
         return frozenset(path for name, path in self._file_names if name in text and _holds_name(name, text))
 

@@ -532,11 +532,10 @@ def _warnings(
     messages: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
     for layer, warning in fitted.admitted.warnings:
         messages[layer].append(str(warning))
-    if any(item.candidate.layer == "rules" for item in placed):
-        share = demand.profile.layers["rules"].ratio or 0
-        if tokens["rules"] * 100 > share * demand.available:
-            over = CONTEXT_RULES_OVERBUDGET(tokens=tokens["rules"], share=share, available=demand.available)
-            messages["rules"].append(str(over))
+    share = demand.profile.layers["rules"].ratio or 0
+    if tokens["rules"] * 100 > share * demand.available:
+        over = CONTEXT_RULES_OVERBUDGET(tokens=tokens["rules"], share=share, available=demand.available)
+        messages["rules"].append(str(over))
     query = (i for i in placed if i.candidate.source == QUERY_SOURCE and i.form == "truncated")
     if (cut := next(query, None)) is not None and cut.part is not None:
         shortened = CONTEXT_QUERY_TRUNCATED(kept=cut.part[1] - cut.part[0], written=len(request.query))

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from operator import add
+from itertools import chain, filterfalse
+from operator import add, attrgetter
 from typing import NamedTuple
 
 import armarius._core as _core
@@ -30,6 +31,7 @@ from armarius.text.unicode import HANGUL, HIRAGANA, KANA
 from armarius.types import Recipe
 
 _QUESTION = Recipe()
+_IS_EXCLUDED, _NUMBERS = attrgetter("excluded"), attrgetter("numbers")
 # A pasted page is no question: what comes after so many different terms adds time and no direction.
 _MOST_TERMS = 200
 _QUOTED = re.compile(r"[“\"「『《‘]([^”\"」』》’\n]{2,60})[”\"」』》’]")
@@ -168,11 +170,11 @@ def read_question(
     compares = reads and "before" in recipe.parts
     named = [name for match in attributes().find(rest, tokens) for name in match.value]
     content = " ".join(blank_out(rest, about_the_text().find(rest, tokens)).split())
-    excluded = dict.fromkeys(n for reference in references if reference.excluded for n in reference.numbers)
-    kept = [reference for reference in references if not reference.excluded]
+    kept, out = list(filterfalse(_IS_EXCLUDED, references)), filter(_IS_EXCLUDED, references)
+    excluded = dict.fromkeys(chain.from_iterable(map(_NUMBERS, out)))
     if compares:  # 第3章和前面几章: what it is compared with is not checked itself
         kept = [ref for ref in kept if not ref.relative or ref.numbers == (current,)] or kept
-    named_chapters = dict.fromkeys(n for reference in kept for n in reference.numbers if n not in excluded)
+    named_chapters = dict.fromkeys(filterfalse(excluded.__contains__, chain.from_iterable(map(_NUMBERS, kept))))
     if reads and recipe.scope == "story":
         last = max(named_chapters, default=current)
         named_chapters = {number: None for number in chapters if last is None or number <= last}
