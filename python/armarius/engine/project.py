@@ -9,6 +9,7 @@ import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -162,7 +163,7 @@ class ProjectView:
         if not waiting or not query.strip():
             return ()
         readable = query.encode("utf-8", "replace").decode()  # no name holds a lone surrogate
-        return waiting.intersection(mention.entity_id for mention in self.matcher.find_in_question(readable))
+        return waiting.intersection(map(attrgetter("entity_id"), self.matcher.find_in_question(readable)))
 
     def skipped_in(self, query: str) -> tuple[ContextWarning, ...]:
         """Warnings about the files that a query names, with their ending, and that could not be read."""
@@ -393,7 +394,7 @@ class Project:
         return self._whole[2], cast.warnings
 
     def _current_view(self, troubles: tuple[ContextWarning, ...]) -> ProjectView:
-        behind = any(trouble.code == INDEX_BUILDING.code for trouble in troubles)
+        behind = INDEX_BUILDING.code in map(attrgetter("code"), troubles)
         complete = self.index.complete  # before the snapshot: what is said of it must not be newer
         snapshot, missing = self._snapshot()
         try:

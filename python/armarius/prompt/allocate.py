@@ -157,9 +157,7 @@ class Demand:
             entry if entry.layer != "rules" and entry.keep != "around" else _bind_candidate(entry)
             for entry in admitted.candidates
         ]
-        self.windows = [
-            index for index, entry in enumerate(self.candidates) if entry.keep == "around" and is_window(entry)
-        ]
+        self.windows: list[int] = []
         self._pieces = self._long_pieces()  # of a long content what can matter, and where it starts
         self.tokens = counter.sections(
             [
@@ -173,6 +171,8 @@ class Demand:
         self._shorts: list[int | None] = [None] * len(self.candidates)
         self._cores: dict[int, int] = {}  # tokens of what no truncation may touch
         for index, entry in enumerate(self.candidates):
+            if entry.keep == "around" and is_window(entry):
+                self.windows.append(index)
             if entry.short is not None and (short := counter.section(entry.short)) < self.tokens[index]:
                 self._shorts[index] = short
             if entry.core is not None:

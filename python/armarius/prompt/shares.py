@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, repeat
 from operator import attrgetter
 from typing import Final
 
@@ -71,7 +71,7 @@ def query_candidate(request: FetchRequest) -> FetchOutcome:
     reasons = [Reason("query"), *request.carried]
     if request.skill and not request.recipe.stated:
         reasons.append(Reason("query.skill", skill=request.skill))
-    evidence = tuple(Evidence("query", reason) for reason in reasons)
+    evidence = tuple(map(Evidence, repeat("query"), reasons))
     candidate = Candidate(
         id=QUERY_SOURCE,
         layer="immediate",

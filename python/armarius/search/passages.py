@@ -373,8 +373,7 @@ class RankedPassages:
             within: int | None = -1  # the number that the last one says of its chapter
             place, title, wish, is_later = _LAST, document.title, path in self._named, False
             is_titled = kind == "chapter" and document.chapter is not None  # of others the heading is the title
-            is_doubtful = self._bounded or kind == "code" or path == self.current[0]
-            is_doubtful = is_doubtful or (is_story and bool(self.asked.excluded))
+            doubt = self._bounded or kind == "code" or path == self.current[0] or (is_story and self.asked.excluded)
             for at, block in enumerate(paragraphs):
                 start, index = block.start, block.index
                 text = texts[at] if texts else document.text[start : block.end]
@@ -397,7 +396,7 @@ class RankedPassages:
                     worth = reading.worth(path, index) if reading else self.ranked.scores.score_of(path, index) or 0.0
                 where, line = (place, path, start), document.line_at(start) if kind == "code" else 0
                 row = PassageRow(path, index, worth, where, title, text.strip(), wish, line, plain, clear)
-                if not standing or (row.text and not ((is_doubtful or is_later) and self._barred(row))):
+                if not standing or (row.text and not ((doubt or is_later) and self._barred(row))):
                     rows.append(row)
         return rows
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from operator import attrgetter, is_
 from typing import Final
 
@@ -174,9 +175,9 @@ class RetrievedFetcher:
         except Exception as error:  # noqa: BLE001 - no source failure may fail the call
             omitted.append(Omission("entities", "retrieved", "codex:detected", "source failed", str(error)))
             return Fetched(omitted=tuple(omitted), warnings=(KG_UNAVAILABLE(),))
-        for fault in [fault for part in listed for fault in part.faults]:
+        for fault in chain.from_iterable(map(attrgetter("faults"), listed)):
             omitted.append(Omission(fault, "retrieved", "codex:detected", "source failed", fault))
-        groups = tuple([part.entities for part in listed])
+        groups = tuple(map(attrgetter("entities"), listed))
         try:
             built = self._matcher(groups)
             reads = [built.read(text, request.cursor) for text in texts]
@@ -273,11 +274,10 @@ class RetrievedFetcher:
             elif entity.origins and not (entity.description or entity.attributes or entity.aliases or entity.facts):
                 omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "excluded", Reason("out.bare")))
             else:
-                why = [
-                    _evidence(read.text, read.firsts[entity.id], request, built.matcher)
-                    for read in reads
-                    if entity.id in read.firsts  # where each text that names somebody does so first
-                ]
+                why = list[Evidence]()
+                for read in reads:
+                    if (first := read.firsts.get(id_)) is not None:  # where each text that names somebody does so first
+                        why.append(_evidence(read.text, first, request, built.matcher))
                 card = self._cards.of(entity, request)
                 candidates.append(card_candidate(entity, request, source, scores[entity.id], tuple(why), card))
                 if entity.facts or entity.overruled:

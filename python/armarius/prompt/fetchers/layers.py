@@ -104,29 +104,16 @@ def withheld_facts(entity: Entity, source: str, layer: LayerName, request: Fetch
     if not entity.facts and not entity.overruled:
         return []
     moment, chapters = request.moment, request.chapters
-    overruled = [
-        Omission(
-            f"entity:{entity.id}#{fact.field}",
-            layer,
-            source,
-            "excluded",
-            Reason("out.overruled", path=fact.origin.path, value=one_line(fact.value)[:_QUOTED], by=fact.by.path),
-            aspect=fact.field,
-        )
-        for fact in entity.overruled
-    ]
-    return overruled + [
-        Omission(
-            f"entity:{entity.id}#fact{index}",
-            layer,
-            source,
-            "timeline",
-            _chapters(fact),
-            aspect=Reason("title.fact", text=one_line(fact.text)),
-        )
-        for index, fact in enumerate(entity.facts)
-        if not holds(fact, moment, chapters)
-    ]
+    omitted = []
+    for line in entity.overruled:
+        why = Reason("out.overruled", path=line.origin.path, value=one_line(line.value)[:_QUOTED], by=line.by.path)
+        omitted.append(Omission(f"entity:{entity.id}#{line.field}", layer, source, "excluded", why, aspect=line.field))
+    for index, fact in enumerate(entity.facts):
+        if not holds(fact, moment, chapters):
+            what = Reason("title.fact", text=one_line(fact.text))
+            id_ = f"entity:{entity.id}#fact{index}"
+            omitted.append(Omission(id_, layer, source, "timeline", _chapters(fact), aspect=what))
+    return omitted
 
 
 def _chapters(fact: Fact) -> Reason:

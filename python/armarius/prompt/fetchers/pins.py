@@ -131,10 +131,8 @@ def wishes(
         ContractError: The request pins and mutes one thing.
     """
     project = _Project(who, documents, codex.relations, described)
-    by_key: dict[tuple[str, str], Wish] = {}
-    for entity in codex.entities:
-        if entity.level == "never":
-            by_key["entity", entity.id] = Wish("entity", entity.id, Reason("level.never"), True, "level")
+    never = [entity.id for entity in codex.entities if entity.level == "never"]
+    by_key = {("entity", id_): Wish("entity", id_, Reason("level.never"), True, "level") for id_ in never}
     many = project.mute_along(by_key) if by_key else 0  # wins over any pin
     for name, targets, mute in (("include", include, False), ("exclude", exclude, True)):
         for target in targets:
@@ -167,7 +165,6 @@ def wishes(
             by_key["entity", entity.id] = Wish("entity", entity.id, Reason("level.manual_only"), True, "level")
     project.mute_along(by_key, many)
     muted = {wish.key for wish in by_key.values() if wish.mute and wish.kind == "entity"}
-    never = {entity.id for entity in codex.entities if entity.level == "never"}
     pins = {wish.key for wish in by_key.values() if not wish.mute and wish.kind == "paragraph"}
     return tuple(by_key.values()), hidden_spans(described(), muted, never, pins) if muted else (), unknown
 

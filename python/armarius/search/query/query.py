@@ -315,7 +315,7 @@ def question(analysis: Understanding, related: Mapping[str, float] | None = None
             # What is left of a run of Han when function words are taken out, leftmost-longest.
             pieces = (_JAPANESE_WORD.findall if japanese else _functions().between.split)(run)
             for piece in filter(None, pieces):
-                main |= dict.fromkeys(_pairs(piece))
+                main |= dict.fromkeys(map(add, piece, piece[1:]))
                 singles |= dict.fromkeys(piece if _IS_HAN.match(piece) else ())
                 for part in split(piece):  # a headword, and a word of katakana, as it is; else in pairs
                     whole = len(part) <= _LONGEST_WORD or _IS_JAPANESE.match(part)
@@ -328,7 +328,7 @@ def question(analysis: Understanding, related: Mapping[str, float] | None = None
     names = dict.fromkeys(
         [term for mention in analysis.mentions for term in terms_of(query[mention.start : mention.end])]
     )
-    others = {pair: None for run in _RUN.findall(named) if _IN_PAIRS.match(run) for pair in _pairs(run)}
+    others = {pair: None for run in _RUN.findall(named) if _IN_PAIRS.match(run) for pair in map(add, run, run[1:])}
     stop = [pair for pair in others if pair not in main and pair not in names]
     families = ("main", main), ("stop", stop), ("single", singles), ("name", names)
     groups = [TermGroup(family, 1.0, ((term, 1.0),)) for family, some in families for term in some]

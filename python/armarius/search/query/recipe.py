@@ -92,10 +92,9 @@ def understand(
     """
     words = (asked.strip() or query.strip() or text.strip())[:_MOST_LOOKED_UP]
     spelled = _read(words, weighs=bool(query.strip()))
+    recipe = _recipe_of_row("continue") if opened else _NOTHING
     if query.strip():
         recipe = spelled if words == query.strip() else _read(query)
-    else:
-        recipe = _recipe_of_row("continue") if opened else _NOTHING
     if recipe.task == "ask" and "chapters" in spelled.parts:
         recipe = spelled
     if (task := task_of(skill)) is not None:
@@ -204,9 +203,7 @@ def _task_of_sentence(sentence: str) -> TaskName | None:
     sets, last = _sets_in(sentence), clauses[-1]
     wishes = dict(zip(clauses, map(_wishes, clauses), strict=True))
     is_polite = any(wishes.values())
-    questions = [
-        item for item in (clauses if is_marked or not is_spaced else clauses[:1]) if by["questions"].search(item)
-    ]
+    questions = list(filter(by["questions"].search, clauses if is_marked or not is_spaced else clauses[:1]))
     is_query = not is_polite and (is_marked or bool(questions))
     ruled = _ruled(sets, asked=is_query) or (_ruled(_sets_in(last), asked=True) if is_query else None)
     is_told = "tells" in sets or ("seek" in sets and "n:check" not in sets)
@@ -289,9 +286,8 @@ def _commanded_task(clause: str, words: _Words, sets: _Sets, *, wish: bool, rule
         if wish or refers or verbs[0] not in _NEED_OBJECT or "name" in sets:
             return _combine(verbs, behind, sets, near, given=is_given and not ruled)
     is_definite = by["definite"].match(clause, at) is not None and not near & {"tongue", "points"}
-    is_alone = nouns[:1] not in ([], ["write"], ["polish"]) and (
-        nouns[0] != "check" or bool(near & _TEXTS) or is_chapter
-    )
+    is_alone = nouns[:1] not in ([], ["write"], ["polish"])
+    is_alone = is_alone and (nouns[0] != "check" or bool(near & _TEXTS) or is_chapter)
     is_alone = is_alone or (nouns[:1] == ["polish"] and by["more_so"].search(clause, at) is not None)
     is_given = by["indefinite"].match(clause, at) is not None
     is_text = wish and not near.isdisjoint(_TEXTS) and by["asked"].search(clause) is None
@@ -356,11 +352,8 @@ def _may_command(clause: str, verb: SetWord, words: _Words) -> bool:
     """Whether a verb of Chinese stands where a command has it: behind what it may take, courtesy or a text."""
     before = [word for word in words if word.end <= verb.start]
     text = blank_out(clause[: verb.start], [word for word in before if "never" in word.sets])
-    if (
-        _patterns()["takes"].search(text)
-        or _NAMED in text
-        or any(word.sets & {"name", "text", "n:write"} for word in before)
-    ):
+    is_behind = _NAMED in text or any(word.sets & {"name", "text", "n:write"} for word in before)
+    if is_behind or _patterns()["takes"].search(text):
         return True
     text = blank_out(text, [word for word in before if word.sets - {"past", "asks"}])
     return not _UNSPACED.search(_patterns()["counted"].sub("", text))
@@ -432,9 +425,8 @@ def _stated_recipe(recipe: Recipe, task: TaskName) -> Recipe:
 
 @cache
 def _skills() -> Mapping[str, TaskName]:
-    return {
-        word: cast("TaskName", task) for task, named in _table()["skills"].items() for word in (task, *named.split())
-    }
+    rows = _table()["skills"].items()
+    return {word: cast("TaskName", task) for task, named in rows for word in (task, *named.split())}
 
 
 def _look_up_words(recipe: Recipe, words: str, spelled: TaskName) -> Recipe:
@@ -462,8 +454,7 @@ def _drop_length(words: str) -> str:
 
 def story_shares() -> Mapping[str, int]:
     """What parts of the story may take of its room, in percent."""
-    shares: Mapping[str, int] = _table()["told"]
-    return shares
+    return cast("Mapping[str, int]", _table()["told"])
 
 
 @cache
@@ -474,9 +465,7 @@ def words(table: str, *rows: str) -> frozenset[str]:
 
 def _renamed_spans(text: str, query: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """Where the two names of a request to rename stand; one is short, with no run of blanks to divide in every way."""
-    if len(text) > _MOST_LOOKED_UP or _RUN.search(text.strip()):
-        return None
-    if not _patterns()["renaming"].search(text):
+    if len(text) > _MOST_LOOKED_UP or _RUN.search(text.strip()) or not _patterns()["renaming"].search(text):
         return None
     begin = len(text) - len(_patterns()["kindly"].sub("", text, count=1))
     for pattern, proper in _renames():
@@ -558,9 +547,8 @@ def _strange() -> re.Pattern[str]:
 @cache
 def _long_verbs() -> list[tuple[str, str]]:
     """Verbs of Latin letters that may be misspelt, without an e at their end, with their rows."""
-    verbs = [
-        (word.rstrip("~").removesuffix("e"), row) for row, of in _rows().items() for word in of.get("verbs", "").split()
-    ]
+    rows = [(word, row) for row, of in _rows().items() for word in of.get("verbs", "").split()]
+    verbs = [(word.rstrip("~").removesuffix("e"), row) for word, row in rows]
     return [pair for pair in verbs if pair[0].isascii() and pair[0].isalpha() and len(pair[0]) >= _LEAST_MISSPELT - 1]
 
 

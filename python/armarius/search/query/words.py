@@ -196,7 +196,7 @@ class LinearModel:
     def best(self, features: Iterable[str], default: str, least: int) -> str:
         """The class of the largest sum if it leads that of `default` by `least` times the root of the features."""
         rows = [row for feature in features if (row := self._rows.get(feature))]
-        sums = [sum(column) for column in zip(*rows, strict=True)] or [0] * len(self._classes)
+        sums = list(map(sum, zip(*rows, strict=True))) or [0] * len(self._classes)
         lead = max(sums) - sums[self._classes.index(default)]
         return self._classes[sums.index(max(sums))] if lead**2 > least**2 * len(rows) else default
 
