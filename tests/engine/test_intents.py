@@ -10,7 +10,7 @@ import pytest
 
 import armarius
 from armarius.lexicon import word_file
-from armarius.search.query.recipe import _recipe_of_row, task_of, understand
+from armarius.search.query.recipe import _compiled, _fold_text, _patterns, _recipe_of_row, task_of, understand
 from armarius.types import TaskName
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -505,3 +505,22 @@ def test_a_name_of_the_host_is_a_task_in_its_project_and_the_account_says_of_ano
 )
 def test_a_short_sentence_without_apostrophe_or_reference_is_the_task_it_says(query, task):
     assert understand(query).task == task
+
+
+MORE = [
+    "two more lines",
+    "another page",
+    "再写三段",
+    "あと3行",
+    "もう2行",
+    "3문단 더",
+    "encore deux phrases",
+    "deux phrases de plus",
+]
+
+
+def test_a_pattern_that_needs_one_of_some_words_finds_what_it_finds_without_them():
+    plain, more = _compiled(word_file("intents")["patterns"]["more"]), _patterns()["more"]
+    assert all(plain.search(text) and more.search(text) for text in MORE)
+    texts = re.findall(r'"([^"]+)"', _fold_text(json.dumps(ROWS, ensure_ascii=False)))
+    assert [text for text in texts if more.search(text)] == [text for text in texts if plain.search(text)]

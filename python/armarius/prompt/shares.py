@@ -71,14 +71,13 @@ def query_candidate(request: FetchRequest) -> FetchOutcome:
     reasons = [Reason("query"), *request.carried]
     if request.skill and not request.recipe.stated:
         reasons.append(Reason("query.skill", skill=request.skill))
-    evidence = tuple(map(Evidence, repeat("query"), reasons))
     candidate = Candidate(
         id=QUERY_SOURCE,
         layer="immediate",
         source=QUERY_SOURCE,
         content=request.query,
         score=-1e308,
-        evidence=evidence,
+        evidence=tuple(map(Evidence, repeat("query"), reasons)),
         group=HEADINGS[request.language]["query"],
         pinned=True,
         keep="head",

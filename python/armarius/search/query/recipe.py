@@ -564,13 +564,14 @@ def _words() -> WordSets:
     return WordSets({name: _fold_text(words) for name, words in rows.items()})
 
 
-def _compiled(pattern: str | list[str]) -> re.Pattern[str]:
-    """A pattern of the table: a list is one of them, a space a run of them, `<name>` a part."""
+def _compiled(pattern: str | list[str], needs: str = "") -> re.Pattern[str]:
+    """A pattern of the table: a list is one of them, a space a run of them, `<name>` a part; in texts that `needs`."""
     rename = _rows()["rename"]
     parts = {"of": f"(?:{'|'.join(rename['of'].splitlines())})?", "a": _NAME.format("a"), "b": _NAME.format("b")}
     parts |= {name: rename[name] for name in ("to", "all", "text")}
     parts |= {name: f"(?:{part})" for name, part in _table()["parts"].items()} | {"spelled": SPELLED}
     pattern = pattern if isinstance(pattern, str) else "|".join(pattern)
+    pattern = rf"\A(?=[\s\S]*?(?:{needs}))[\s\S]*?(?:{pattern})" if needs else pattern
     for name, part in parts.items():
         pattern = pattern.replace(f"<{name}>", part)
     return re.compile(pattern.replace(" ", r"\s+").replace("’", "'").translate(_fold_table()), re.IGNORECASE)
@@ -591,7 +592,7 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
     polite = [word for word in f"{table['courtesy']} {table['skipped']}".split() if len(word) > 1 or word == "请"]
     kindly = "|".join(_fold_text(word).replace("-", r"[\s-]+") for word in sorted(polite, key=len, reverse=True))
     lengths = zip(table["number"], table["length"][::2], table["length"][1::2], strict=True)
-    return {name: _compiled(pattern) for name, pattern in table["patterns"].items()} | {
+    return {name: _compiled(pattern, table["needs"].get(name, "")) for name, pattern in table["patterns"].items()} | {
         "kindly": re.compile(rf"^[\s,，]*(?:(?:{kindly})(?![a-z])[\s,，]*)*"),  # 来 and 那 begin names
         "length": _compiled([ahead.replace("<n>", n) + unit for n, ahead, unit in lengths]),
         "plans": _compiled([rf"\b{word}\b" if word.isascii() else word for word in plans]),
