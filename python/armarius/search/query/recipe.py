@@ -13,7 +13,7 @@ Fetchers and search ask the recipe and not the task: what a row's prompt holds s
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from operator import attrgetter
@@ -117,7 +117,7 @@ def _read(query: str, *, weighs: bool = True) -> Recipe:
     recipe = Recipe(
         chapters=tuple(dict.fromkeys(number for ref in named for number in ref.numbers)) if named else (),
         volume=volume_number(text) if named else None,
-        plans=_patterns()["plans"].search(text) is not None and bool(references or following),
+        plans=bool(references or following) and _patterns()["plans"].search(text) is not None,
     )
     if (renamed := _renamed_spans(text, query)) is not None:
         old, new = (query[start:end].strip() for start, end in renamed)
@@ -132,7 +132,6 @@ def _read(query: str, *, weighs: bool = True) -> Recipe:
         task = "write"
     if weighs:
         task = cast("TaskName", _model().best(_features(masked, task), task, _LEADS[task != "ask"]))
-    is_scene, is_story = _words_of("scene").occur_in(masked), _words_of("story").occur_in(masked)
     if task == "continue" and following:
         task = "write"
     recipe = _recipe_of_row("write" if task == "continue" and named else task, recipe, task)
@@ -144,7 +143,8 @@ def _read(query: str, *, weighs: bool = True) -> Recipe:
         return replace(recipe, chapters=named[0].numbers if named else (), next=following)
     if "chapters" not in recipe.parts and task != "rename":
         return recipe
-    is_story = is_story or any(_is_until(text, ref) for ref in references)
+    is_scene = _words_of("scene").occur_in(masked)
+    is_story = _words_of("story").occur_in(masked) or any(_is_until(text, ref) for ref in references)
     scope: Literal["", "scene", "story"] = "scene" if is_scene else "story" if is_story else ""
     scope = scope if "scene" in recipe.parts or task == "rename" else ""
     bare = _is_bare(masked)
@@ -478,10 +478,10 @@ def _renamed_spans(text: str, query: str) -> tuple[tuple[int, int], tuple[int, i
     return None
 
 
-def _moment(text: str, references: Iterable[ChapterReference]) -> int | None:
+def _moment(text: str, references: Sequence[ChapterReference]) -> int | None:
     """The chapter as of which a state is asked for, 0 for the current one; None where none is."""
     by = _patterns()
-    of_state = by["state"].search(text) is not None
+    of_state = bool(references or by["now"].search(text)) and by["state"].search(text) is not None
     for ref in references:
         begin = max(0, ref.start - _BEFORE)
         if _is_until(text, ref) or (
