@@ -150,7 +150,7 @@ class Connections:
     """One writer and as many readers as there are threads reading at once.
 
     A few readers are kept for the next callers, and those that only a crowd needed are closed: each has files open
-    and up to 8 MB of pages. Every borrowed reader sees one snapshot, because each use is one transaction.
+    and half a megabyte of pages. Every borrowed reader sees one snapshot, because each use is one transaction.
 
     Attributes:
         damaged: A page or a row could not be read; the file must not be sealed.
@@ -189,7 +189,7 @@ class Connections:
             raise StoreError(f"{self.path}: opened by another process, which was forked since; open it again")
         if self._closed:
             raise StoreError(f"{self.path}: the store is closed")
-        if _inode(self.path) != self._file:
+        if self.replaced:
             raise StoreCorrupt(f"{self.path}: deleted or replaced while open")
 
     @contextmanager
