@@ -247,9 +247,10 @@ def blank_out(
     text: str, matches: "Iterable[KinshipMatch[Any] | SetWord | ChapterReference | Mention]", by: str = " "
 ) -> str:
     """The text with each match filled by another character."""
+    characters = list(text)
     for match in matches:
-        text = text[: match.start] + by * (match.end - match.start) + text[match.end :]
-    return text
+        characters[match.start : match.end] = by * (match.end - match.start)
+    return "".join(characters)
 
 
 def is_unspaced(text: str) -> bool:
