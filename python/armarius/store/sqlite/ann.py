@@ -201,7 +201,7 @@ class AnnFile:
 
 
 def save(index: AnnIndex, folder: Path, sequence: int, *, below: Path | None = None) -> AnnFile:
-    """Write the index durably; the answer goes into the store, after that `sweep`.
+    """Write the index durably; the answer goes into the store, after that `remove_old_files`.
 
     Args:
         index: What to save.

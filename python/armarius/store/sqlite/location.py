@@ -69,7 +69,7 @@ class PlaceLock:
         """Lock exclusively if nobody holds the lock, else share it.
 
         Returns:
-            Whether the lock is exclusive; then `settle` must follow.
+            Whether the lock is exclusive; then `share_lock` must follow.
 
         Raises:
             StoreBusy: Another process has held it exclusively for ten seconds.
@@ -170,7 +170,7 @@ class IndexPlace:
         """Create the folder and lock it, so that no other process can seal or replace the index.
 
         Returns:
-            True when no other store has the index open: then `lock.settle` must follow once it is opened.
+            True when no other store has the index open: then `lock.share_lock` must follow once it is opened.
 
         Raises:
             StoreFull: The folder cannot be created or written, or is a link.

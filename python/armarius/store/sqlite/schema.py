@@ -41,7 +41,7 @@ _SPARSE = 4  # documents between the first and the last that are read, for each 
 
 
 def insert_documents(connection: apsw.Connection, documents: Sequence[tuple[int, Document, str]], version: int) -> None:
-    """Insert documents, each with its id and its stamp, with their paragraphs; their full text apart (`filling`).
+    """Insert documents, each with its id and its stamp, with their paragraphs; full text apart (`keep_full_text`).
 
     Cost: three statements, however many there are.
     """
