@@ -12,8 +12,17 @@ from typing import get_args
 
 import armarius
 from armarius import headings
-from armarius.headings import DEFAULT_LANGUAGE, HEADINGS, HeadingKey, Language, Reason, heading, kind_name, say
-from armarius.headings.display import reasons_table
+from armarius.headings import (
+    DEFAULT_LANGUAGE,
+    HEADINGS,
+    HeadingKey,
+    Language,
+    Reason,
+    heading,
+    kind_name,
+    reasons_table,
+    say,
+)
 from armarius.prompt import assembler
 from armarius.types import Candidate
 
@@ -23,7 +32,7 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 @cache
 def modules():
-    paths = [path for path in sorted(PACKAGE.rglob("*.py")) if Path(headings.__file__).parent not in path.parents]
+    paths = [path for path in sorted(PACKAGE.rglob("*.py")) if path != Path(headings.__file__)]
     return [(path.relative_to(PACKAGE), ast.parse(path.read_text("utf8"))) for path in paths]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from armarius.documents.document import Document
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ContractError
-from armarius.headings.display import html_table, rich_table
+from armarius.headings import html_table, rich_table
 from armarius.requests import AssembleRequest
 from armarius.validation import shown
 

@@ -46,8 +46,7 @@ from armarius.arguments import (
     read_wordings,
 )
 from armarius.errors import ContractError
-from armarius.headings import Language
-from armarius.headings.display import camel_case
+from armarius.headings import Language, camel_case
 from armarius.types import LAYERS, LayerName
 from armarius.validation import (
     LONGEST_NAME,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol,
 
 from armarius.arguments import OPEN, Bounds, Chapters, Hidden, Kind, Turn
 from armarius.errors import ContextWarning
-from armarius.headings.display import KEPT, ResultList
+from armarius.headings import KEPT, ResultList
 
 if TYPE_CHECKING:
     from armarius.headings import Language

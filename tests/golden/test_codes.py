@@ -9,8 +9,8 @@ import pytest
 from tests.golden.requests import LOREBOOK, requests_of
 
 import armarius
+from armarius import headings
 from armarius.errors import ArmariusError
-from armarius.headings import display
 from armarius.verbs.table import methods_of
 from armarius.warnings import ContextWarning, WarningRow
 
@@ -60,9 +60,9 @@ def test_other_words_of_reasons_and_warnings_change_no_choice_order_or_level(tmp
     before = _answers(tmp_path / "one", tmp_path / "index of one")
     table = {
         code: {language: _nonsense(code, text) for language, text in row.items()}
-        for code, row in display.reasons_table().items()
+        for code, row in headings.reasons_table().items()
     }
-    monkeypatch.setattr(display, "reasons_table", lambda: table)
+    monkeypatch.setattr(headings, "reasons_table", lambda: table)
     monkeypatch.setattr(WarningRow, "__call__", lambda row, **parts: ContextWarning(row.code, f"xyzzy {parts}"))
     after = _answers(tmp_path / "other", tmp_path / "index of other")
     assert "zq" in json.dumps(after)

@@ -60,7 +60,7 @@ from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ArmariusError, ConfigError, ContractError, GraphError
 from armarius.graph.entity_cache import read_graph_options
-from armarius.headings.display import count_noun, rich_table
+from armarius.headings import count_noun, rich_table
 from armarius.index.freshness import IndexStatus
 from armarius.index.project_index import ProjectIndex
 from armarius.io import read_file

@@ -17,7 +17,7 @@ from armarius.cli.options import PROJECT, command, flag, note, option, plain, pr
 from armarius.codex.load import load_codex
 from armarius.engine import open as open_engine
 from armarius.errors import ArmariusError, BookError, ContractError, UnknownId
-from armarius.headings.display import count_noun
+from armarius.headings import count_noun
 from armarius.io import write_atomic
 from armarius.io.folder import project_folder
 from armarius.lorebooks.book import EXPORTS, Book

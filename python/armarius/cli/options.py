@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from armarius.arguments import KINDS, Turn, check_arg, read_messages
 from armarius.errors import ContractError
-from armarius.headings import FRAMES
-from armarius.headings.display import camel_case, is_terminal
+from armarius.headings import FRAMES, camel_case, is_terminal
 from armarius.io import read_file
 from armarius.types import Hit
 from armarius.validation import LONGEST_TEXT, has_surrogate, shown

@@ -44,7 +44,7 @@ from armarius.engine import open as open_engine
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ContractError
 from armarius.evaluation import BUDGETS, evaluate, read_questions
-from armarius.headings.display import count_noun, rich_table
+from armarius.headings import count_noun, rich_table
 from armarius.io import stat_of, write_atomic
 from armarius.io.folder import project_folder
 from armarius.io.read import read_file

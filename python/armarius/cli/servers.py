@@ -37,7 +37,7 @@ from armarius.cli.options import (
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
-from armarius.headings.display import rich_table
+from armarius.headings import rich_table
 from armarius.index.freshness import Progress
 from armarius.validation import shown
 from armarius.verbs import methods_of, methods_of_shelf

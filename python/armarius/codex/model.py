@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from armarius.errors import ContextWarning, NameTaken, UnknownId
-from armarius.headings.display import ResultList
+from armarius.headings import ResultList
 from armarius.text.unicode import fold
 from armarius.validation import shown
 

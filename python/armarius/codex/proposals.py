@@ -14,7 +14,7 @@ from typing import Literal
 
 from armarius.codex.people import letters, title_gender, words
 from armarius.documents.titles import parse_front_matter
-from armarius.headings.display import count_noun
+from armarius.headings import count_noun
 from armarius.lexicon import word_file
 from armarius.text.unicode import fold, is_han
 

@@ -42,8 +42,7 @@ from armarius.documents.segments import SPLITTERS, Marks, Paragraph, Splitter, p
 from armarius.documents.titles import FrontMatter, read_front_matter
 from armarius.documents.units import is_supplement
 from armarius.errors import DocumentSkipped, UnknownDocument
-from armarius.headings import DEFAULT_LANGUAGE, Language
-from armarius.headings.display import ResultList
+from armarius.headings import DEFAULT_LANGUAGE, Language, ResultList
 from armarius.io import TooLarge, read_files
 from armarius.trust.settings import CONFIG_NAME, Config, load_config
 

@@ -24,7 +24,7 @@ from armarius.arguments import Kind
 from armarius.documents.kinds import HIDDEN_KINDS, STORY_KINDS
 from armarius.documents.segments import folder_of, parts_of
 from armarius.documents.units import SCENE
-from armarius.headings.display import ResultList, count_noun, html_table, rich_table
+from armarius.headings import ResultList, count_noun, html_table, rich_table
 from armarius.io.toml import quote_toml
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from armarius.errors import (
     StoreError,
     UnknownDocument,
 )
-from armarius.headings.display import html_table, rich_table
+from armarius.headings import html_table, rich_table
 from armarius.index.freshness import IndexStatus, Progress, progress_bar
 from armarius.index.project_index import ProjectIndex
 from armarius.io import folder_lock, make_folder, read_file, scratch_folder

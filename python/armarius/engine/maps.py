@@ -22,7 +22,7 @@ from armarius.documents.kinds import glob
 from armarius.documents.project_map import ShownMap
 from armarius.engine.project import Project, ProjectView
 from armarius.errors import ArmariusError, ConfigError, ContractError, StoreError
-from armarius.headings.display import count_noun
+from armarius.headings import count_noun
 from armarius.io.toml import parse_toml, quote_toml, value_of, with_value
 from armarius.text.chat import Asked, ChatModel, ModelCall, check_model, reply_of, reply_text
 from armarius.trust.settings import CONFIG_NAME, parse_config

@@ -16,7 +16,7 @@ from armarius.documents.project_map import ProjectMap
 from armarius.documents.titles import group_of, is_generic
 from armarius.engine.asking import Asking, Group, line_key, table_row
 from armarius.errors import ContractError
-from armarius.headings.display import ResultList, count_noun
+from armarius.headings import ResultList, count_noun
 from armarius.lexicon import word_file
 from armarius.text.chat import read_answers, reply_text
 from armarius.text.unicode import fold, is_han

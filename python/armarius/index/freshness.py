@@ -23,7 +23,7 @@ from armarius.corpus.part import FORM
 from armarius.corpus.part import KIND as PART
 from armarius.documents.document import Skipped
 from armarius.errors import ContextWarning
-from armarius.headings.display import is_terminal
+from armarius.headings import is_terminal
 from armarius.index.source import DocumentSource, LiveConfig, SourceChanges
 from armarius.store.protocol import (
     Change,

@@ -15,6 +15,8 @@ intents.txt     weights of a linear model of requests, from benches/fit_intents.
 look_alikes.toml letters that look like others, from scripts/build_look_alikes.py: prompt/escape.py
 probes.toml     unrelated questions: vectors/embedder.py
 units.toml      what chapters, parts, scenes … are called, numerals: documents/units.py
+frames.toml     headings, labels and type names of prompts by language: `armarius/headings.py`
+reasons.toml    the sentences of an account by code, in each language: `armarius/headings.py`
 functions.toml  function words, ignored in search: search/query/query.py
 
 A new word is a line here, never a list in code. What must hold: words of the language, not of one story; no duplicates

@@ -26,7 +26,7 @@ from typing import Any, Protocol, get_args
 from armarius.arguments import ProfileName
 from armarius.codex.model import Deleted
 from armarius.errors import BookError, ConfigError, ContractError, UnknownId
-from armarius.headings.display import count_noun
+from armarius.headings import count_noun
 from armarius.io import folder_lock, names_in, read_file, remove_folder, stat_of, write_atomic
 from armarius.io.read import MAX_BYTES
 from armarius.lorebooks.book import Book, read_book

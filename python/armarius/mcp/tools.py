@@ -16,7 +16,7 @@ from armarius.code.subgraph import Subgraph, matches, tree
 from armarius.codex.cards import holds
 from armarius.codex.model import Fact
 from armarius.documents.kinds import STORY_KINDS
-from armarius.headings.display import count_noun
+from armarius.headings import count_noun
 from armarius.io.folder import without_paths
 from armarius.requests import AsOfIn, ChaptersIn, Count, Flag, KindsIn, MessagesIn, TargetsIn, Whole, Wire, WordingsIn
 from armarius.search.contradictions.values import topic_of

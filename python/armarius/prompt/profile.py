@@ -14,8 +14,7 @@ from typing import Any, Final, get_args
 from armarius._core import BudgetLayer
 from armarius.codex.authored.protocol import Authored
 from armarius.errors import BudgetConflict, BudgetError, ConfigError, ContextWarning
-from armarius.headings import FRAMES, Language
-from armarius.headings.display import camel_case
+from armarius.headings import FRAMES, Language, camel_case
 from armarius.search.query.recipe import task_of
 from armarius.trust.settings import ABOUT, CONFIG_NAME, Config
 from armarius.types import LAYERS, LayerName, TaskName

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ArmariusError, ContextWarning, StoreError, UnknownDocument, UnknownId, message_of
-from armarius.headings.display import reasons_table, say
+from armarius.headings import reasons_table, say
 from armarius.io.write import changed_files
 from armarius.studio.changes import Changes, Form, place_of
 from armarius.studio.drawing import Appearances, plain_quote

@@ -19,7 +19,7 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.errors import UnknownId
-from armarius.headings.display import Reason, say
+from armarius.headings import Reason, say
 from armarius.prompt.profile import read_settings
 from armarius.prompt.report.items import ROWS, Explanation, PackItem, PackOmission
 from armarius.prompt.report.pack import Pack

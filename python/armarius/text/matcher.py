@@ -22,8 +22,7 @@ from typing import Any, Final, Literal, TypeVar
 import armarius._core as _core
 from armarius._core import Match, Mention, Rejection, ScanHit, Speech
 from armarius.errors import ContractError
-from armarius.headings import Reason
-from armarius.headings.display import ResultList
+from armarius.headings import Reason, ResultList
 from armarius.text.unicode import APOSTROPHES
 from armarius.validation import cleaned, shown, text, texts, whole
 from armarius.validation import text as strict_text

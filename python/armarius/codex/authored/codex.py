@@ -49,8 +49,7 @@ from armarius.codex.model import (
 from armarius.codex.profiles.fields import level_of
 from armarius.documents.titles import type_of
 from armarius.errors import ArmariusError, CodexError, ContractError, DescribedElsewhere, UnknownId
-from armarius.headings import frame
-from armarius.headings.display import count_noun
+from armarius.headings import count_noun, frame
 from armarius.text.unicode import fold, slug
 from armarius.validation import control_in, flag, near, shown, suggestion
 

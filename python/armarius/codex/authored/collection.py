@@ -14,7 +14,7 @@ from armarius.codex.authored.protocol import Authored, Block, BookName
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.model import Constraint, Deleted, Memory, PassageSummary, Pin, Summary
 from armarius.errors import ArmariusError, CodexError, UnknownId
-from armarius.headings.display import count_noun
+from armarius.headings import count_noun
 from armarius.validation import LONGEST_NAME, MOST, has_surrogate, near, option_error, shown, suggestion
 
 MemoryKind = Literal["semantic", "episodic", "procedural"]

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from armarius.errors import BookError
-from armarius.headings.display import Reason
+from armarius.headings import Reason
 from armarius.io.read import MAX_BYTES, Archive, check_size, looks_like_archive
 from armarius.lorebooks.formats import cards, chats, stories
 from armarius.lorebooks.formats.format import Format

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from armarius.arguments import ProfileName
-from armarius.headings.display import Reason
+from armarius.headings import Reason
 from armarius.lorebooks.record import (
     PARTS,
     Condition,
@@ -133,7 +133,7 @@ class Reader:
         self.description = raw["description"] if isinstance(raw.get("description"), str) else ""
 
     def report(self, path: Iterable[str | int], value: object, code: str, **parts: str | int) -> None:
-        """Add a row to the losses; its reason is the row `loss.CODE` of reasons.toml."""
+        """Add a row to the losses; its reason is the row `loss.CODE` of lexicon/reasons.toml."""
         self.losses.append(UnsupportedField(dotted_path(path), value, Reason(f"loss.{code}", **parts)))
 
     def report_unknown(self, raw: Raw, names: frozenset[str], path: TreePath) -> None:

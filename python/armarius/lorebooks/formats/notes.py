@@ -28,7 +28,7 @@ from armarius.documents.data import card_members
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import as_strings, group_of, parse_front_matter
 from armarius.errors import BookError
-from armarius.headings.display import Reason
+from armarius.headings import Reason
 from armarius.io.read import Archive
 from armarius.lorebooks.formats.format import Format, Reader, TreePath, inner_object
 from armarius.lorebooks.record import Entry, Key, Matching, Priority, Range, Recursion, UnsupportedField

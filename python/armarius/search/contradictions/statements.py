@@ -11,7 +11,7 @@ import armarius._core as _core
 from armarius.corpus.part import CorpusSection
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
-from armarius.headings.display import ResultList
+from armarius.headings import ResultList
 from armarius.search.contradictions.values import (
     Topic,
     Value,

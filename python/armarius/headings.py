@@ -1,4 +1,12 @@
-"""Display helpers: result lists as tables in terminal and notebook, camelCase names, terminal detection."""
+"""The headings, labels and type names of prompts, in each supported language; how results are displayed.
+
+`Frame` is the texts of one language (lexicon/frames.toml), `Reason` a sentence of an account (lexicon/reasons.toml);
+lists of results are tables in terminal and notebook, with names in camelCase.
+
+Other rooms get headings by key and labels by `frame(language)`; they never contain the texts. Project text that equals
+a heading of any language is escaped in every prompt (`docs/decisions/0033`, `0048`). A new language is
+a table in lexicon/frames.toml and a word of `Language`.
+"""
 
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,6 +25,10 @@ if TYPE_CHECKING:
 
     from armarius.errors import ContextWarning
 
+__all__ = [
+    "DEFAULT_LANGUAGE", "FRAMES", "HEADINGS", "Frame", "HeadingKey", "Language", "Reason", "frame", "heading",
+    "kind_name", "say", "sentence",
+]  # fmt: skip
 
 Row = TypeVar("Row")
 
@@ -180,7 +192,7 @@ DEFAULT_LANGUAGE: Final[Language] = "zh"
 
 
 def _rows(name: str) -> dict[Any, Any]:
-    return tomllib.loads(resources.files("armarius.headings").joinpath(f"{name}.toml").read_text("utf-8"))
+    return tomllib.loads(resources.files("armarius").joinpath("lexicon", f"{name}.toml").read_text("utf-8"))
 
 
 def _frame(row: dict[str, Any]) -> Frame:
@@ -225,7 +237,7 @@ class Reason(str):
     """A sentence with its code. As a text it is English; `in_language` says it in the language of a prompt.
 
     Args:
-        code: A row of reasons.toml.
+        code: A row of lexicon/reasons.toml.
         parts: What stands in its braces: texts, numbers, other reasons, or several of them, of which eight are said.
 
     Attributes:
