@@ -204,7 +204,7 @@ CONTEXT_CAPACITY_FORCE_TRIM: Final = WarningRow(
 )
 CONTEXT_SHARE_TRIMMED: Final = WarningRow(
     "CONTEXT_SHARE_TRIMMED",
-    "a card or a style guide is longer than its share of the prompt, and stands there in part",
+    "a card, a style guide or a text to be read is longer than its share of the prompt, and stands there in part",
     "longer than their share of the prompt, and there in part: {cut}",
 )
 CONTEXT_QUERY_TRUNCATED: Final = WarningRow(

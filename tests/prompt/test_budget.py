@@ -286,3 +286,13 @@ def test_a_pinned_card_is_whole(film):
     assert "shade" in pack.prompt[slice(*card.span)]
     assert card.tokens > 8000 // 5
     assert not [one for one in pack.warnings if one.startswith("CONTEXT_SHARE_TRIMMED")]
+
+
+def test_a_chapter_to_rewrite_that_is_there_in_part_is_warned_of_with_the_tokens_that_hold_it(film):
+    pack = film.assemble("rewrite chapter 3", budget=600)
+    (warning,) = (one for one in pack.warnings if one.startswith("CONTEXT_SHARE_TRIMMED"))
+    part = re.search(r"ch03\.md \((\d+) of 30 paragraphs\); about (\d+) tokens", warning)
+    assert pack.prompt.count("at pier 3") == int(part[1]) < 30
+    whole = film.assemble("rewrite chapter 3", budget=int(part[2]))
+    assert whole.prompt.count("at pier 3") == 30
+    assert not [one for one in whole.warnings if one.startswith("CONTEXT_SHARE_TRIMMED")]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Final
@@ -28,6 +28,7 @@ from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import CLOSING, OPENING, PromptItem, layer_pieces
 from armarius.prompt.shares import drop_older_turns, limit_shares, turns_of
 from armarius.types import PASSAGE, STORY, Candidate, PassageRow, PassageStream, Recipe
+from armarius.warnings import CONTEXT_SHARE_TRIMMED
 
 WINDOW_PERCENT = 25
 """Of the prompt's limit: the window's share while paragraphs are on offer (docs/decisions/0034)."""
@@ -42,6 +43,7 @@ _SPARE = 256  # tokens that paragraphs leave before the window is given them
 _NOTHING = Previous()
 _GAP_TOKENS = 2  # of the mark between two paragraphs of one section that are no neighbours
 _REPAIRS = 12
+_MOST_CUT = 4  # texts that a warning names
 _OTHERS_PERCENT = 40  # of the room: more is not kept from rows that are asked for, however small it is
 _PLACE, _TEXT = attrgetter("place"), attrgetter("text")
 _KEY: Final[Callable[[PassageRow], "_Key"]] = attrgetter("path", "paragraph")
@@ -108,7 +110,7 @@ def pack(
             fitted = _fill_room(fitted, offer, previous, most, language)
         spare = limit - fitted.token_count
         if most is None or spare <= _SPARE or fitted.window is None or fitted.window.form != "truncated":
-            return fitted
+            return _warn_of_cut(fitted, offers)
         # What no paragraph wanted is the window's again.
         window_most, most = most + spare - _SPARE // 2, None
 
@@ -144,6 +146,37 @@ def _fill_room(
     return fitted
 
 
+def _warn_of_cut(fitted: FittedPrompt, offers: Iterable[PassageStream]) -> FittedPrompt:
+    """`fitted` with a warning for what is to be read and is there in part, and the budget that it needs.
+
+    Cost: one count of each paragraph that is to be read, remembered.
+    """
+    sources = {item.candidate.source for item in fitted.items}
+    cut, tokens, budget, available = list[str](), 0, 0, max(1, fitted.demand.available)
+    for offer in offers:
+        if (shares := offer.shares) is None:
+            continue
+        packer = _Packer(fitted, offer, _NOTHING, DEFAULT_LANGUAGE)
+        asked = [row for row in takewhile(attrgetter("asked"), offer.rows) if any(map(str.isalnum, row.text))]
+        inside = {row.text for row in asked if row.source in sources}
+        texts: dict[str, set[str]] = {}
+        for row in asked:
+            if row.text in inside or packer.lines(row.text) not in packer.shown:
+                texts.setdefault(row.path, set()).add(row.text)
+        for path, paragraphs in texts.items():
+            tokens += sum(packer.measured.sections(list(paragraphs))) + _GAP_TOKENS * len(paragraphs)
+            if (count := len(paragraphs & inside)) < len(paragraphs):
+                cut.append(f"{path} ({count} of {len(paragraphs)} paragraphs)")
+        most = max(1, min(shares.asked, 100 - shares.others)) * fitted.demand.limit // available
+        budget = -(-(tokens + fitted.required) * 100 // most // 100) * 100
+    if not cut:
+        return fitted
+    more = f" and {len(cut) - _MOST_CUT} more" if len(cut) > _MOST_CUT else ""
+    warning = CONTEXT_SHARE_TRIMMED(cut=f"{', '.join(cut[:_MOST_CUT])}{more}; about {budget} tokens hold that whole")
+    warnings = (*fitted.admitted.warnings, ("retrieved", warning))
+    return replace(fitted, admitted=replace(fitted.admitted, warnings=warnings))
+
+
 class _Packer:
     """Chooses and places the paragraphs of one offer for one prompt."""
 
@@ -158,6 +191,10 @@ class _Packer:
         # What the window and the story so far show already, line by line.
         texts = [i for i in placed if i.candidate.layer == "immediate" or i.candidate.source.startswith(STORY)]
         self.shown = "\n".join(["", *map(str.strip, "\n\n".join(map(_unmarked_text, texts)).splitlines()), ""])
+
+    def lines(self, text: str) -> str:
+        """A text as it may stand in `shown`."""
+        return "\n".join(map(str.strip, escape_short(text, self.groups).splitlines()))
 
     def room(self, window_most: int | None) -> int:
         """Tokens that rows may take in all."""
@@ -319,7 +356,7 @@ class _ChosenRows:
                     continue
                 run = _RUN.search(text)  # escaping changes no letters
                 if run is None or run[0] in packer.shown:  # by the window or the story so far, with all of its text
-                    lines = "\n".join(map(str.strip, escape_short(text, packer.groups).splitlines()))
+                    lines = packer.lines(text)
                     # A short line stands alone or says something else there; a long paragraph may be a piece of one.
                     if (lines if len(text) >= _LONG else f"\n{lines}\n") in packer.shown:
                         continue
