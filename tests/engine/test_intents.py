@@ -524,3 +524,12 @@ def test_a_pattern_that_needs_one_of_some_words_finds_what_it_finds_without_them
     assert all(plain.search(text) and more.search(text) for text in MORE)
     texts = re.findall(r'"([^"]+)"', _fold_text(json.dumps(ROWS, ensure_ascii=False)))
     assert [text for text in texts if more.search(text)] == [text for text in texts if plain.search(text)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["hello", "Thanks!", "Ok, thank you.", "你好", "好的，谢谢", "多謝", "Bonjour !", "ありがとう", "안녕하세요"],
+)
+def test_a_greeting_alone_searches_nothing_and_with_anything_else_searches(words):
+    assert understand(words).parts == frozenset()
+    assert "plain" in understand(f"{words} 铜钥匙 lantern").parts

@@ -31,6 +31,7 @@ from armarius.search.query.words import (
     WordSets,
     blank_out,
     differ_little,
+    is_greeting,
     ngrams,
 )
 from armarius.types import Recipe, TaskName
@@ -101,6 +102,8 @@ def understand(
         recipe = _stated_recipe(recipe, task)
     elif recipe.task == "ask" and story:
         recipe = _recipe_of_row("continue", recipe)
+    elif not opened and asked.strip() in ("", query.strip()) and is_greeting(query):
+        return replace(_NOTHING, parts=frozenset(), query=words)
     return _look_up_words(recipe, words if spelled.task == "ask" else _drop_length(words), spelled.task)
 
 
@@ -425,8 +428,7 @@ def _stated_recipe(recipe: Recipe, task: TaskName) -> Recipe:
 
 @cache
 def _skills() -> Mapping[str, TaskName]:
-    rows = _table()["skills"].items()
-    return {word: cast("TaskName", task) for task, named in rows for word in (task, *named.split())}
+    return {word: task for task, named in _table()["skills"].items() for word in (task, *named.split())}
 
 
 def _look_up_words(recipe: Recipe, words: str, spelled: TaskName) -> Recipe:
@@ -499,8 +501,7 @@ def _is_until(text: str, reference: ChapterReference) -> bool:
 
 def _fold_text(text: str) -> str:
     """The text as it is compared, of the same length: small letters without accents, simplified characters."""
-    small = text.translate(_fold_table()).replace("’", "'").lower()
-    return small if len(small) == len(text) else text
+    return small if len(small := text.translate(_fold_table()).replace("’", "'").lower()) == len(text) else text
 
 
 @cache

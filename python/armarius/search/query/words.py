@@ -535,3 +535,15 @@ def _forms(word: str) -> Iterator[str]:
 @cache
 def _wordnet() -> LineTable:
     return LineTable(resources.files("armarius.search").joinpath("thesaurus", "wordnet.txt").read_bytes())
+
+
+@cache
+def _greetings() -> Phrases[bool]:
+    return Phrases(dict.fromkeys(word_file("intents")["greetings"].split(), True))
+
+
+def is_greeting(query: str) -> bool:
+    """Whether a request greets, thanks or agrees, and says nothing else."""
+    text = query.strip()[:400].lower()
+    matches = _greetings().find(text)
+    return bool(matches) and not any(map(str.isalnum, blank_out(text, matches)))
