@@ -234,6 +234,21 @@ def test_a_chapter_that_there_is_not_is_a_warning(novel, query, bounds, said):
     assert answer.outcome in ("found", "nothing found")
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("summarise chapter 2", ["CHAPTER_UNKNOWN: chapter 2: no chapter 2; there are no chapters"]),
+        ("检查第3章", ["CHAPTER_UNKNOWN: 第3章: no chapter 3; there are no chapters"]),
+        ("Who lit the lamp of chapter 2?", []),
+        ("write chapter 2", []),
+    ],
+)
+def test_a_chapter_to_be_read_is_a_warning_where_there_are_none(tmp_path, query, said):
+    (tmp_path / "lamp.py").write_text('"""The lamp of chapter 2."""\n', encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        assert [one for one in engine.assemble(query, budget=2000).warnings if "CHAPTER" in one] == said
+
+
 def test_a_selection_that_tells_of_a_chapter_there_is_not_asks_for_none(novel):
     assert not novel.assemble(additional_input="她翻到第99章，灯塔亮了。", budget=2000).warnings
 

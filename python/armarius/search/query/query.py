@@ -61,7 +61,7 @@ class Understanding:
         part: Which end of those chapters it is about, if one of them.
         remarks: What of the question leads nowhere, and why: a chapter that does not exist, a current chapter that is
             not known, a quoted phrase that does not occur.
-        unknown: Those of the remarks that are about chapters, where the project has any.
+        unknown: Those of the remarks that are about chapters, where there are any or the request is to read one.
         relations: Relation words, by position.
         phrases: Quoted words, looked for as they stand.
         recipe: What the request asks for.
@@ -190,7 +190,7 @@ def read_question(
         excluded=tuple(excluded),
         part=part_asked(query, references),
         remarks=remarks,
-        unknown=remarks if chapters or beyond else (),
+        unknown=remarks if chapters or beyond or reads else (),
         relations=relations,
         phrases=tuple(dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(query))),
         recipe=recipe,
