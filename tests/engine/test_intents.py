@@ -533,3 +533,12 @@ def test_a_pattern_that_needs_one_of_some_words_finds_what_it_finds_without_them
 def test_a_greeting_alone_searches_nothing_and_with_anything_else_searches(words):
     assert understand(words).parts == frozenset()
     assert "plain" in understand(f"{words} 铜钥匙 lantern").parts
+
+
+def test_a_greeting_that_names_somebody_or_goes_on_is_searched(tmp_path):
+    (tmp_path / "people.md").write_text("# Characters\n\n## Salut\n\nA ferryman in a red coat.\n", encoding="utf-8")
+    (tmp_path / "ch01.md").write_text("# Chapter 1\n\nSalut rowed. Hello, cried the ferry.\n", encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        assert "ch01.md" in engine.assemble("Salut!", budget=2000).documents
+        assert not engine.assemble("Hello!", budget=2000).documents
+    assert understand("hello " * 80 + "who rowed?").parts

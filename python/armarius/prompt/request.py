@@ -26,8 +26,9 @@ from armarius.prompt.report.items import SourceCatalog
 from armarius.prompt.report.pack import Pack, Task
 from armarius.requests import AssembleRequest, RequestFields
 from armarius.search.query.recipe import understand
+from armarius.text.matcher import EntityMatcher
 from armarius.text.tokens import TokenCounter
-from armarius.types import Fetcher, FetchRequest, LayerName, Wish
+from armarius.types import Fetcher, FetchRequest, LayerName, Recipe, Wish
 from armarius.validation import clamped, code_points, shown, suggestion, units
 from armarius.validation import text as strict_text
 from armarius.warnings import CONTEXT_CURSOR_CLAMPED, COUNTER_MISSING, MODEL_UNKNOWN
@@ -63,6 +64,10 @@ class RequestState(Protocol):
     @property
     def map(self) -> ProjectMap:
         """What the files are."""
+
+    @property
+    def matcher(self) -> EntityMatcher:
+        """Finds the names of the entities."""
 
     def resolve_pins(
         self, request: AssembleRequest, live: Document | None, /
@@ -188,6 +193,8 @@ class Resolver:
         recipe = understand(
             query, asked=asked, text=request.additional_input, skill=skill, story=request.story, opened=opened
         )
+        if not recipe.parts and view.matcher.find_in_question(query):  # a greeting may be a name
+            recipe = Recipe(query=query)
         if request.as_of is None and recipe.as_of is not None:
             request = request.model_copy(update={"as_of": recipe.as_of})
         language = request.language or self._settings.language or view.language

@@ -31,6 +31,7 @@ _TOKEN = re.compile(rf"([{UNSPACED}])|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPAC
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _NO_KANA = re.compile(f"(?![{KANA}])[{UNSPACED}]")
 _LAST_LATIN: Final = "\u024f"
+_LONGEST_GREETING: Final = 100  # code points
 _SHORTEST: Final = 2  # letters of a word that may stand without its apostrophe
 _SPACED = re.compile(rf"[^\W_{UNSPACED}]")  # a letter or digit that is part of a longer token
 _LATIN = re.compile(rf"(?=[\0-{_LAST_LATIN}])\w")  # a part of a Latin word or of a name of code
@@ -544,6 +545,6 @@ def _greetings() -> Phrases[bool]:
 
 def is_greeting(query: str) -> bool:
     """Whether a request greets, thanks or agrees, and says nothing else."""
-    text = query.strip()[:400].lower()
-    matches = _greetings().find(text)
+    text = query.lower()
+    matches = _greetings().find(text) if len(text) <= _LONGEST_GREETING else []
     return bool(matches) and not any(map(str.isalnum, blank_out(text, matches)))
