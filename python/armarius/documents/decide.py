@@ -456,9 +456,7 @@ class _Stories:
         at, places = -1, dict[str, int]()
         for path in (natural := sorted(run.paths, key=self._key)):
             places[path] = at = self.listed.get(path, at)  # what no list names stays behind the one before it
-        is_counted = not run.places and self.listed.keys() >= {
-            *natural
-        }  # a thesis: what its main file names is counted
+        is_counted = not run.places and self.listed.keys() >= set(natural)  # a thesis: its main file names them all
         for order, path in enumerate(sorted(natural, key=places.__getitem__)):
             file = self.files[path]
             marked = state or file.state or ("draft" if "draft" in editions_of(self.folder[path]) else "")

@@ -301,7 +301,7 @@ class RankedPassages:
                     path, index = item.path, item.index  # copied out of the core each time
                     document = self.documents.get(path)
                     if document is not None and path not in left_out and (path, index) not in self._asked:
-                        runs.append((document, [document.paragraphs[index]], score))
+                        runs.append((document, document.paragraphs[index : index + 1], score))
                 made += self._rows(runs)
         return made
 

@@ -246,10 +246,7 @@ def _wishes(clause: str) -> bool:
 def _ruled(sets: _Sets, *, asked: bool) -> TaskName | None:
     """The first task one of whose rules fits."""
     facts = {*sets, "?" if asked else "."}
-    for task, wanted, barred in _rules():
-        if wanted <= facts and barred.isdisjoint(facts):
-            return task
-    return None
+    return next((task for task, wanted, barred in _rules() if wanted <= facts and barred.isdisjoint(facts)), None)
 
 
 @cache
@@ -406,7 +403,7 @@ def _command_words(text: str) -> list[SetWord | KinshipMatch[bool]]:
 
 
 def _recipe_of_row(name: TaskName, recipe: Recipe = _NOTHING, task: TaskName | None = None) -> Recipe:
-    """The recipe of a task, of its name or another, with the parts and shares of a row; without one, of a question."""
+    """The recipe with the parts and shares of the row `name`, or of a question; its task is `task`, else `name`."""
     row = _rows().get(name, _rows()["ask"])
     return replace(recipe, task=task or name, parts=frozenset(row["parts"].split()), shares=row.get("shares", {}))
 
@@ -501,7 +498,8 @@ def _is_until(text: str, reference: ChapterReference) -> bool:
 
 def _fold_text(text: str) -> str:
     """The text as it is compared, of the same length: small letters without accents, simplified characters."""
-    return small if len(small := text.translate(_fold_table()).replace("’", "'").lower()) == len(text) else text
+    small = text.translate(_fold_table()).replace("’", "'").lower()
+    return small if len(small) == len(text) else text
 
 
 @cache
