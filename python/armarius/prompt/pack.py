@@ -147,32 +147,28 @@ def _fill_room(
 
 
 def _warn_of_cut(fitted: FittedPrompt, offers: Iterable[PassageStream]) -> FittedPrompt:
-    """`fitted` with a warning for what is to be read and is there in part, and the budget that it needs.
+    """`fitted` with a warning for what is to be read and is there in part: how much of it, and how long the whole is.
 
     Cost: one count of each paragraph that is to be read, remembered.
     """
-    sources = {item.candidate.source for item in fitted.items}
-    cut, tokens, budget, available = list[str](), 0, 0, max(1, fitted.demand.available)
+    sources, cut = {item.candidate.source for item in fitted.items}, list[str]()
     for offer in offers:
-        if (shares := offer.shares) is None:
+        if offer.shares is None:
             continue
-        packer = _Packer(fitted, offer, _NOTHING, DEFAULT_LANGUAGE)
-        asked = [row for row in takewhile(attrgetter("asked"), offer.rows) if any(map(str.isalnum, row.text))]
-        inside = {row.text for row in asked if row.source in sources}
-        texts: dict[str, set[str]] = {}
-        for row in asked:
+        rows = [row for row in takewhile(attrgetter("asked"), offer.rows) if any(map(str.isalnum, row.text))]
+        packer, texts = _Packer(fitted, offer, _NOTHING, DEFAULT_LANGUAGE), dict[str, set[str]]()
+        inside = {row.text for row in rows if row.source in sources}
+        for row in rows:
             if row.text in inside or packer.lines(row.text) not in packer.shown:
                 texts.setdefault(row.path, set()).add(row.text)
         for path, paragraphs in texts.items():
-            tokens += sum(packer.measured.sections(list(paragraphs))) + _GAP_TOKENS * len(paragraphs)
             if (count := len(paragraphs & inside)) < len(paragraphs):
-                cut.append(f"{path} ({count} of {len(paragraphs)} paragraphs)")
-        most = max(1, min(shares.asked, 100 - shares.others)) * fitted.demand.limit // available
-        budget = -(-(tokens + fitted.required) * 100 // most // 100) * 100
+                tokens = sum(packer.measured.counts([*paragraphs]))
+                cut.append(f"{path} ({count} of {len(paragraphs)} paragraphs of {tokens:,} tokens)")
     if not cut:
         return fitted
     more = f" and {len(cut) - _MOST_CUT} more" if len(cut) > _MOST_CUT else ""
-    warning = CONTEXT_SHARE_TRIMMED(cut=f"{', '.join(cut[:_MOST_CUT])}{more}; about {budget} tokens hold that whole")
+    warning = CONTEXT_SHARE_TRIMMED(cut=f"{', '.join(cut[:_MOST_CUT])}{more}")
     warnings = (*fitted.admitted.warnings, ("retrieved", warning))
     return replace(fitted, admitted=replace(fitted.admitted, warnings=warnings))
 
