@@ -20,8 +20,10 @@ PACKAGE = Path(__file__).resolve().parent.parent / "python" / "armarius"
 
 FILES = frozenset({"read", "write", "delete", "folder"})
 ALLOWED: dict[str, tuple[frozenset[str], str]] = {
-    "io/folder.py": (FILES, "the room itself: names of an open folder"),
-    "io/read.py": (FILES, "the room itself: the reader; zip archives in memory, read within limits"),
+    "io/files.py": (
+        FILES,
+        "the room itself: names of an open folder; the reader; zip archives in memory, within limits",
+    ),
     "io/write.py": (FILES, "the room itself: the writer, which deletes too; mounts in /proc, for network drives"),
     "store/sqlite/connection.py": (frozenset({"database"}), "SQLite opens the index by path, its place checked before"),
     "cli/starting.py": (frozenset({"read"}), "the example and the completions that the package carries"),
@@ -44,7 +46,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
     "embedders/openai_server.py": (frozenset({"network"}), "a server of embeddings that the caller or the user named"),
     "cli/entry.py": (frozenset({"write"}), "the null device in the place of a standard stream that is gone"),
 }
-"""Path in the package: what it may do, and why. Locks (`io/processes.py`) are not here: they open by `io/folder.py`."""
+"""Path in the package: what it may do, and why. Locks (`io/processes.py`) are not here: they open by `io/files.py`."""
 
 _OF_MODULES = {
     "os": {

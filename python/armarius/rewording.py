@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from armarius.arguments import LONGEST, MOST
 from armarius.deadline import CALLER, Recent, is_ready, remaining, wait_until
 from armarius.errors import ContextWarning, ContractError, RewordingError
-from armarius.io.folder import without_paths
+from armarius.io import without_paths
 from armarius.lexicon import word_file
 from armarius.text.chat import (
     LONGEST_REPLY,

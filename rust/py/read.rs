@@ -9,8 +9,8 @@ use pyo3::types::{PyBytes, PyList};
 
 use crate::files::open::{Unread, read_many_below};
 
-pyo3::import_exception!(armarius.io.folder, Refused);
-pyo3::import_exception!(armarius.io.read, TooLarge);
+pyo3::import_exception!(armarius.io, Refused);
+pyo3::import_exception!(armarius.io, TooLarge);
 
 /// The bytes of each file below `root`, or the error that says why not; `limit` in bytes.
 #[pyfunction]

@@ -240,7 +240,7 @@ def test_a_damaged_part_of_a_snapshot_is_left_out_alone(snapshot, member):
 
 
 def test_an_index_of_a_snapshot_that_holds_no_utf_8_is_built_again(snapshot):
-    from armarius.io.read import pack_zip
+    from armarius.io.files import pack_zip
 
     archive = ZipFile(BytesIO(snapshot))
     members = {name: archive.read(name) for name in archive.namelist()}
@@ -309,7 +309,7 @@ def test_a_document_that_another_one_moved_meanwhile_is_unknown(folder, monkeypa
 
 
 def test_a_member_of_a_snapshot_that_leads_elsewhere_is_left_out(tmp_path):
-    from armarius.io.read import pack_zip
+    from armarius.io.files import pack_zip
 
     members = {"texts/../../x.md": b"x", "texts/.git/hooks/x": b"x", "/x.md": b"x", "x.md": b"x", "texts/a.md": b"# A"}
     with armarius.open(None, snapshot=pack_zip(members)) as engine:
@@ -321,7 +321,7 @@ def test_a_member_of_a_snapshot_that_leads_elsewhere_is_left_out(tmp_path):
 def test_a_snapshot_that_could_not_be_restored_is_refused_when_it_is_made(monkeypatch, limit):
     with armarius.open(None) as engine:
         engine.write(BOOK)
-        monkeypatch.setattr(f"armarius.io.read.{limit}", 40)
+        monkeypatch.setattr(f"armarius.io.files.{limit}", 40)
         with pytest.raises(BookError, match=r"snapshot: .* at most 40 are read"):
             engine.snapshot()
 

@@ -13,7 +13,7 @@ from tests.code.support import EXAMPLE_INDEX, fake_ckb
 
 import armarius
 from armarius.channel import Channel
-from armarius.io.folder import answer_without_paths, without_paths
+from armarius.io.files import answer_without_paths, without_paths
 from armarius.verbs import methods_of
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "code-project"

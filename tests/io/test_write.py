@@ -21,7 +21,7 @@ from armarius.io import (
     write_atomic,
 )
 from armarius.io import write as module
-from armarius.io.folder import Folder
+from armarius.io.files import Folder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
 

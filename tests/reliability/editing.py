@@ -19,7 +19,7 @@ from pathlib import Path
 import armarius
 from armarius.errors import StoreBusy
 from armarius.io import write as writer
-from armarius.io.folder import Folder
+from armarius.io.files import Folder
 
 PAGE = "人物.md"
 

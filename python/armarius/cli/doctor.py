@@ -63,8 +63,7 @@ from armarius.graph.entity_cache import read_graph_options
 from armarius.headings import count_noun, rich_table
 from armarius.index.freshness import IndexStatus
 from armarius.index.project_index import ProjectIndex
-from armarius.io import read_file
-from armarius.io.folder import project_folder
+from armarius.io import project_folder, read_file
 from armarius.lorebooks.project_books import Books
 from armarius.prompt.profile import ProfileStore, read_settings
 from armarius.store.protocol import DocumentRow

@@ -140,7 +140,7 @@ def _add_command(words: Sequence[str]) -> Sequence[str]:
     if first in _FILES or first.startswith("-"):
         return words
     if not os.path.exists(first):  # noqa: PTH110 - any text
-        from armarius.io.folder import near_entries
+        from armarius.io.files import near_entries
         from armarius.validation import near, shown, suggestion
 
         close = suggestion(dict.fromkeys((*near(first, _FILES), *near_entries(Path(first)))))

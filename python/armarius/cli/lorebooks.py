@@ -18,8 +18,7 @@ from armarius.codex.load import load_codex
 from armarius.engine import open as open_engine
 from armarius.errors import ArmariusError, BookError, ContractError, UnknownId
 from armarius.headings import count_noun
-from armarius.io import write_atomic
-from armarius.io.folder import project_folder
+from armarius.io import project_folder, write_atomic
 from armarius.lorebooks.book import EXPORTS, Book
 from armarius.lorebooks.importing import (
     Importing,

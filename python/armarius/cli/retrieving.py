@@ -45,9 +45,7 @@ from armarius.engine.engine import ContextEngine
 from armarius.errors import ContractError
 from armarius.evaluation import BUDGETS, evaluate, read_questions
 from armarius.headings import count_noun, rich_table
-from armarius.io import stat_of, write_atomic
-from armarius.io.folder import project_folder
-from armarius.io.read import read_file
+from armarius.io import project_folder, read_file, stat_of, write_atomic
 from armarius.search.hits import Retrieval
 from armarius.text.matcher import EntityMatcher, Mention
 from armarius.verbs.wire import listed_entity

@@ -13,8 +13,7 @@ from armarius.documents.document import walk_files
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine import open as open_engine
 from armarius.errors import MissingExtra, ProjectError
-from armarius.io import stat_of
-from armarius.io.folder import project_folder
+from armarius.io import project_folder, stat_of
 from armarius.io.write import make_folder, write_atomic
 from armarius.studio import join, serve
 from armarius.trust.settings import CONFIG_NAME, load_config

@@ -13,7 +13,7 @@ from typing import Any
 
 from armarius.cli.options import JSON, command, flag, note, option, printable, show_json
 from armarius.errors import ConfigError, ContractError
-from armarius.io.folder import project_folder
+from armarius.io import project_folder
 from armarius.lorebooks.project_books import Books
 from armarius.trust.folders import TRUSTED_ENV, display_path, revoke, trust, trusted, who_trusts
 from armarius.trust.settings import MAY_SAY, Config, Ignored, Permissions, allowed_anywhere, load_config, value_of

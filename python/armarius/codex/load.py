@@ -25,8 +25,7 @@ from armarius.documents.kinds import CARD_KINDS, STORY_KINDS
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of
 from armarius.errors import CodexError, ConfigError
-from armarius.io import folder_lock, names_in, read_file, write_atomic
-from armarius.io.folder import project_folder
+from armarius.io import folder_lock, names_in, project_folder, read_file, write_atomic
 from armarius.io.toml import rewrite_toml
 from armarius.trust.settings import CONFIG_NAME, Config, People, PeopleTable, load_config
 from armarius.warnings import CODEX_INVALID

@@ -17,8 +17,7 @@ from armarius.errors import BookError, ContextWarning, ContractError, EmbeddingE
 from armarius.index.freshness import Progress
 from armarius.index.project_index import ProjectIndex
 from armarius.io import folder_lock
-from armarius.io.folder import project_folder, project_name
-from armarius.io.read import Archive, files_in, pack_zip
+from armarius.io.files import Archive, files_in, pack_zip, project_folder, project_name
 from armarius.io.write import fill_folder, is_project_path
 from armarius.prompt.assembler import Assembler
 from armarius.prompt.counter import Counter

@@ -33,9 +33,8 @@ from armarius.errors import (
 from armarius.headings import html_table, rich_table
 from armarius.index.freshness import IndexStatus, Progress, progress_bar
 from armarius.index.project_index import ProjectIndex
-from armarius.io import folder_lock, make_folder, read_file, scratch_folder
+from armarius.io import MAX_BYTES, folder_lock, make_folder, read_file, scratch_folder
 from armarius.io.processes import PerProcess
-from armarius.io.read import MAX_BYTES
 from armarius.io.write import is_project_path, write_files
 from armarius.prompt.counter import Counter
 from armarius.prompt.request import CounterFor

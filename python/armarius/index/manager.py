@@ -37,7 +37,7 @@ from armarius.index.freshness import (
     snapshot_of,
 )
 from armarius.index.source import DocumentSource, LiveConfig, ReadBatch
-from armarius.io.folder import without_paths
+from armarius.io import without_paths
 from armarius.store.protocol import Change, Lagging, Note, Put, Remove, Restamp, Store
 from armarius.warnings import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED, INDEX_UNCOMPARED
 

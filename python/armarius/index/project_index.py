@@ -31,7 +31,7 @@ from armarius.index.derived import mentions_by_document
 from armarius.index.freshness import Freshness, IndexStatus, IndexWatch, Progress, Snapshot, weak_callback
 from armarius.index.manager import IndexManager, Refresher
 from armarius.index.source import DocumentSource, FolderSource, LiveConfig, place_of
-from armarius.io.folder import project_folder, project_name
+from armarius.io.files import project_folder, project_name
 from armarius.io.processes import close_abandoned
 from armarius.store.protocol import Passage, Store, TextQuery
 from armarius.store.sqlite.store import SqliteStore

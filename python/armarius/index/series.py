@@ -19,7 +19,7 @@ from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import inside
 from armarius.errors import ContextWarning, ContractError, DocumentSkipped, ProjectError, UnknownDocument
 from armarius.index.source import FolderSource, LiveConfig, ReadBatch, SourceChanges
-from armarius.io.folder import no_path
+from armarius.io import no_path
 from armarius.store.protocol import FileRow, Put, Remove
 from armarius.trust.settings import Config
 from armarius.warnings import SERIES_UNAVAILABLE

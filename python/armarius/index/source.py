@@ -35,8 +35,7 @@ from armarius.documents.document import (
     walk_files,
 )
 from armarius.errors import ConfigError, ContextWarning, ProjectError, StoreError, UnknownDocument
-from armarius.io import is_passing
-from armarius.io.folder import no_path
+from armarius.io import is_passing, no_path
 from armarius.store.protocol import FileRow, Put, Remove, Restamp
 from armarius.store.sqlite.location import IndexPlace, place_for
 from armarius.trust.settings import Config

@@ -1,7 +1,7 @@
 """File access: all reads, writes and deletions in a project, an index folder or the cache.
 
-    folder.py  opens a folder below a trusted one without following links; checks paths, removes them from messages
-    read.py    `read_file`: only regular files, up to a size limit; archives
+    files.py   opens files and folders below a trusted one without following links, reads within limits; ZIP files;
+               checks paths and removes them from messages
     write.py   `write_atomic`: exclusive draft, fsync, replace, fsync of the folder; `rewrite_file`: what the user
                edits too; creates and deletes files; the folder of all indexes
     toml.py    TOML files within limits
@@ -13,9 +13,24 @@ one. The rest of the package does not write, delete, start programs or open conn
 reason in `scripts/check_gates.py` (docs/decisions/0054).
 """
 
-from armarius.io.folder import Refused, is_passing, refusal
+from armarius.io.files import (
+    MAX_BYTES,
+    Archive,
+    Refused,
+    TooLarge,
+    is_passing,
+    is_regular,
+    names_in,
+    no_path,
+    open_file,
+    project_folder,
+    read_file,
+    read_files,
+    refusal,
+    stat_of,
+    without_paths,
+)
 from armarius.io.processes import folder_lock
-from armarius.io.read import TooLarge, is_regular, names_in, open_file, read_file, read_files, stat_of
 from armarius.io.write import (
     create_empty,
     make_folder,
@@ -30,7 +45,8 @@ from armarius.io.write import (
 )
 
 __all__ = [
-    "Refused", "TooLarge", "create_empty", "folder_lock", "is_passing", "is_regular", "make_folder", "move_atomic",
-    "names_in", "open_file", "private_folder", "read_file", "read_files", "refusal", "remove_any",
-    "remove_file", "remove_folder", "rewrite_file", "scratch_folder", "stat_of", "write_atomic",
+    "MAX_BYTES", "Archive", "Refused", "TooLarge", "create_empty", "folder_lock", "is_passing", "is_regular",
+    "make_folder", "move_atomic", "names_in", "no_path", "open_file", "private_folder", "project_folder",
+    "read_file", "read_files", "refusal", "remove_any", "remove_file", "remove_folder", "rewrite_file",
+    "scratch_folder", "stat_of", "without_paths", "write_atomic",
 ]  # fmt: skip

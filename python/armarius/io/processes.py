@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from armarius.errors import ArmariusError, ProjectGone, StoreBusy
-from armarius.io.folder import Folder, Refused, opened_folder, refusal
+from armarius.io.files import Folder, Refused, opened_folder, refusal
 from armarius.io.write import write_error
 
 LOCK_NAME = ".lock"

@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from armarius.errors import ContractError, FileProtected, PageChanged, StoreConflict, StoreFull
-from armarius.io.folder import Folder, Refused, opened_folder, refusal
-from armarius.io.read import read_file, read_files
+from armarius.io.files import Folder, Refused, opened_folder, read_file, read_files, refusal
 
 _LEFT_SECONDS = 3600.0  # no writer takes so long: what is older belongs to one that was killed
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL

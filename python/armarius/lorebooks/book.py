@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, get_args
 from armarius.arguments import BookFormat, ProfileName
 from armarius.documents.decode import Undecodable, decode
 from armarius.errors import BookError, UnknownId
-from armarius.io import is_regular, names_in, read_file, stat_of
-from armarius.io.folder import no_path
-from armarius.io.read import MAX_BYTES, MAX_MEMBERS, MAX_UNPACKED, check_size
+from armarius.io import is_regular, names_in, no_path, read_file, stat_of
+from armarius.io.files import MAX_BYTES, MAX_MEMBERS, MAX_UNPACKED, check_size
 from armarius.lorebooks.formats.containers import (
     Container,
     EmbeddedText,

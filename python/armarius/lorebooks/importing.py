@@ -22,8 +22,7 @@ from armarius.documents.markup import MARKUP
 from armarius.documents.project_map import MappedFile
 from armarius.documents.units import chapter_number, is_supplement, volume_number
 from armarius.errors import BookError, UnknownId
-from armarius.io import folder_lock, read_file, write_atomic
-from armarius.io.read import MAX_BYTES
+from armarius.io import MAX_BYTES, folder_lock, read_file, write_atomic
 from armarius.lorebooks.book import Book, file_bytes, read_book
 from armarius.lorebooks.formats.notes import NO_ENTITIES, ExtractedEntities
 from armarius.lorebooks.project_books import FOLDER as BOOKS_FOLDER

@@ -27,8 +27,7 @@ from armarius.arguments import ProfileName
 from armarius.codex.model import Deleted
 from armarius.errors import BookError, ConfigError, ContractError, UnknownId
 from armarius.headings import count_noun
-from armarius.io import folder_lock, names_in, read_file, remove_folder, stat_of, write_atomic
-from armarius.io.read import MAX_BYTES
+from armarius.io import MAX_BYTES, folder_lock, names_in, read_file, remove_folder, stat_of, write_atomic
 from armarius.lorebooks.book import Book, read_book
 from armarius.lorebooks.formats.notes import NO_ENTITIES, codex_json
 from armarius.lorebooks.record import apply_edits, checked_profile, to_json

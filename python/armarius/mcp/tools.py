@@ -17,7 +17,7 @@ from armarius.codex.cards import holds
 from armarius.codex.model import Fact
 from armarius.documents.kinds import STORY_KINDS
 from armarius.headings import count_noun
-from armarius.io.folder import without_paths
+from armarius.io import without_paths
 from armarius.requests import AsOfIn, ChaptersIn, Count, Flag, KindsIn, MessagesIn, TargetsIn, Whole, Wire, WordingsIn
 from armarius.search.contradictions.values import topic_of
 from armarius.text.tokens import TokenCounter

@@ -21,7 +21,7 @@ from armarius.codex.model import GraphEntities
 from armarius.corpus.story import plans_of
 from armarius.errors import ArmariusError, ContextWarning, message_of
 from armarius.headings import Reason
-from armarius.io.folder import without_paths
+from armarius.io import without_paths
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
 from armarius.search.explain import MatchHighlights, find_phrase, is_content, numbered_files, rarity, reasons
 from armarius.search.hits import Outcome, Retrieval

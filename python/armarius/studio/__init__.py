@@ -14,4 +14,7 @@ is escaped; pages contain no inline script or style; changes use the engine's ow
 
 from armarius.studio.server import join, serve
 
-__all__ = ["join", "serve"]
+__all__ = [
+    "join",
+    "serve",
+]

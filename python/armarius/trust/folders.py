@@ -40,8 +40,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armarius.errors import ConfigError, ProjectError
-from armarius.io import folder_lock, write_atomic
-from armarius.io.folder import no_path, project_folder
+from armarius.io import folder_lock, no_path, project_folder, write_atomic
 from armarius.io.toml import quote_toml, read_toml
 from armarius.validation import near, suggestion
 

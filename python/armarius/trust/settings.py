@@ -43,8 +43,7 @@ from typing import Any, Final, NamedTuple, get_args
 import armarius._core as _core
 from armarius.arguments import KINDS, Edition
 from armarius.errors import ConfigError, ContextWarning, ContractError
-from armarius.io import folder_lock, write_atomic
-from armarius.io.folder import no_path
+from armarius.io import folder_lock, no_path, write_atomic
 from armarius.io.toml import quote_toml, read_toml, settings_of
 from armarius.trust.folders import (
     UserConfig,

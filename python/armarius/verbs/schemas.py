@@ -15,7 +15,7 @@ from armarius.codex.proposals import ProposedName
 from armarius.documents import project_map
 from armarius.engine import replies
 from armarius.index.freshness import IndexStatus
-from armarius.io.folder import answer_without_paths
+from armarius.io.files import answer_without_paths
 from armarius.requests import Flag, Share, Text, Whole, Wire, wire_name
 from armarius.search.hits import Outcome
 from armarius.types import Evidence, Omission

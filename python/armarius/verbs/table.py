@@ -11,7 +11,7 @@ from armarius.arguments import Bounds
 from armarius.codex.model import Constraint, Deleted, Entity, Memory, Pin, RejectedName, Relation, Summary
 from armarius.codex.proposals import ProposedName
 from armarius.errors import BudgetError, ContextWarning, ContractError, UnknownId
-from armarius.io.folder import warnings_without_paths
+from armarius.io.files import warnings_without_paths
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import Difference, PromptPlace
 from armarius.requests import (

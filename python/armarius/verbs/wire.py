@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from armarius.errors import ArmariusError, ContextWarning
-from armarius.io.folder import without_paths
+from armarius.io import without_paths
 from armarius.prompt.escape import escape
 from armarius.prompt.report.items import PackItem, PackOmission
 from armarius.requests import wire_name

@@ -21,8 +21,7 @@ from armarius.engine.project import counter_for
 from armarius.errors import ContextWarning, ContractError, MissingExtra, ProjectError, StoreError, UnknownProject
 from armarius.index.freshness import Progress
 from armarius.index.watcher import Watcher
-from armarius.io import make_folder, scratch_folder
-from armarius.io.folder import no_path, project_folder
+from armarius.io import make_folder, no_path, project_folder, scratch_folder
 from armarius.io.processes import PerProcess, close_abandoned
 from armarius.io.write import remove_folder
 from armarius.search.models import Reranker, Reranking

@@ -25,7 +25,7 @@ from armarius.errors import (
 )
 from armarius.index.project_index import ProjectIndex
 from armarius.index.source import LiveConfig
-from armarius.io.read import MAX_BYTES
+from armarius.io import MAX_BYTES
 from armarius.lorebooks.importing import Importing
 from armarius.prompt.profile import read_settings
 from armarius.rewording import Model, Reworder

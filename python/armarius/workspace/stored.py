@@ -17,8 +17,7 @@ from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document, refusal_of, walk_files
 from armarius.errors import ConfigError, ContractError, DocumentSkipped, ProjectError, StoreUnavailable, UnknownDocument
 from armarius.index.source import ReadBatch, SourceChanges, is_wanted
-from armarius.io import make_folder, names_in, read_file, write_atomic
-from armarius.io.folder import project_folder
+from armarius.io import make_folder, names_in, project_folder, read_file, write_atomic
 from armarius.lorebooks.project_books import FILES
 from armarius.lorebooks.project_books import FOLDER as BOOK_FOLDER
 from armarius.store.postgres.schema import check_path

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.units import chapter_number, volume_number
 from armarius.errors import BookError, MissingExtra
-from armarius.io.read import Archive
+from armarius.io import Archive
 
 _SPACE = re.compile(r"[ \t\r\n\f\v\u00a0]+")
 _POSING = re.compile(r"^(?=#{1,6}(?:\s|$)|---\s*$|```|~~~)", re.MULTILINE)

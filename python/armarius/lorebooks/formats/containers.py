@@ -23,7 +23,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from armarius.errors import BookError
 from armarius.headings import Reason
-from armarius.io.read import MAX_BYTES, Archive, check_size, looks_like_archive
+from armarius.io.files import MAX_BYTES, Archive, check_size, looks_like_archive
 from armarius.lorebooks.formats import cards, chats, stories
 from armarius.lorebooks.formats.format import Format
 from armarius.lorebooks.formats.notes import NOVELCRAFTER, VAULT, archived_texts

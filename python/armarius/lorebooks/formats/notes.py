@@ -29,7 +29,7 @@ from armarius.documents.segments import parts_of
 from armarius.documents.titles import as_strings, group_of, parse_front_matter
 from armarius.errors import BookError
 from armarius.headings import Reason
-from armarius.io.read import Archive
+from armarius.io import Archive
 from armarius.lorebooks.formats.format import Format, Reader, TreePath, inner_object
 from armarius.lorebooks.record import Entry, Key, Matching, Priority, Range, Recursion, UnsupportedField
 from armarius.text.unicode import fold, join_parts

@@ -34,7 +34,7 @@ from armarius.io import (
     stat_of,
     write_atomic,
 )
-from armarius.io.folder import opened_folder
+from armarius.io.files import opened_folder
 from armarius.io.processes import acquire, try_lock, unlock
 from armarius.io.write import cache_root, is_remote
 from armarius.store.sqlite.connection import Connections, all_rows, connect, convert_errors, first_row
