@@ -2,13 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from textwrap import wrap
 from typing import Any
 
 from armarius.requests import wire_name
-from armarius.verbs import SHELF, VERBS, WRITES
-from armarius.verbs.schemas import schema_of
+from armarius.verbs import SHELF, VERBS, WRITES, Verb
 
 _HEAD = """// Written by scripts/write_reference.py from the table of verbs.
 
@@ -100,8 +99,8 @@ def positions() -> str:
     return f"{about}\nexport const WITH_POSITIONS = new Set([\n{rows}]);\n"
 
 
-def declarations() -> str:
-    """The types of the client, and of the params and the result of every method."""
+def declarations(schema_of: Callable[[Verb], dict[str, Any]]) -> str:
+    """The types of the client, and of the params and the result of every method, from its JSON Schema."""
     made: dict[str, str] = {}
     rows = []
     for verb in (*VERBS, *WRITES, *SHELF):

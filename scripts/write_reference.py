@@ -14,21 +14,22 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from runpy import run_path
+from typing import Any
 
 import griffe
 import shtab
+from pydantic import TypeAdapter, create_model
 
 import armarius
 from armarius import doors, errors
 from armarius.cli import build_parser
 from armarius.engine import ContextEngine
-from armarius.requests import AssembleRequest
-from armarius.verbs import SHELF, VERBS, WRITES
-from armarius.verbs.schemas import file_name, schema_of
+from armarius.requests import AssembleRequest, wire_name
+from armarius.verbs import SHELF, VERBS, WRITES, Verb
 from armarius.warnings import TABLE
 from armarius.workspace.engines import ASKED
 
@@ -130,7 +131,7 @@ def pages() -> dict[Path, str]:
     shells = {f"armarius.{shell}": completion(shell) for shell in ("bash", "zsh", "fish")}
     schemas = {DOCS / "schemas" / file_name(one.name): _json(schema_of(one)) for one in (*VERBS, *WRITES, *SHELF)}
     types = run_path(str(ROOT / "scripts" / "javascript_types.py"))
-    client = {"armarius.d.ts": types["declarations"](), "positions.js": types["positions"]()}
+    client = {"armarius.d.ts": types["declarations"](schema_of), "positions.js": types["positions"]()}
     return (
         {DOCS / name: text for name, text in of_docs.items()}
         | {ROOT / "examples" / "javascript" / name: text for name, text in client.items()}
@@ -346,6 +347,79 @@ def warnings() -> str:
             about = (kind.__doc__ or "").partition("\n")[0]
             text += f"| `{name}` | `{kind.code}` | {about} |\n"
     return text
+
+
+def file_name(verb: str) -> str:
+    """`context:prompt:assemble` is `context-prompt-assemble.json`."""
+    return f"{verb.replace(':', '-')}.json"
+
+
+def schema_of(verb: Verb) -> dict[str, Any]:
+    """One schema with `params` and `result` under `$defs`; it matches an object that has one of them or both."""
+    definitions: dict[str, Any] = {}
+    params = _schema(verb.params, definitions, "params", optional_null=True)
+    result = _schema(_answer(verb), definitions, "result", optional_null=False)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": verb.name,
+        "description": verb.about,
+        "type": "object",
+        "properties": {"params": params, "result": result},
+        "additionalProperties": False,
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def _answer(verb: Verb) -> Any:  # noqa: ANN401 - a type
+    if not isinstance(verb.result, dict):
+        return verb.result
+    fields: dict[str, Any] = {name: (kind, ...) for name, kind in verb.result.items()}
+    return create_model("Result", **fields)
+
+
+def _schema(kind: Any, definitions: dict[str, Any], name: str, *, optional_null: bool) -> dict[str, Any]:  # noqa: ANN401
+    """The schema of a type, its parts among `definitions` as `<name>.<part>`."""
+    schema = TypeAdapter(kind).json_schema(by_alias=True, ref_template=f"#/$defs/{name}.{{model}}")
+    parts = schema.pop("$defs", {})
+    for part, body in parts.items():
+        definitions[f"{name}.{part}"] = _camel(body, optional_null=optional_null)
+    result: dict[str, Any] = _camel(schema, optional_null=optional_null)
+    return result
+
+
+def _camel(schema: Any, *, optional_null: bool) -> Any:  # noqa: ANN401 - JSON
+    """Names of properties as they travel; where something is sent, an optional property may be null."""
+    if isinstance(schema, list):
+        return [_camel(item, optional_null=optional_null) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result = {key: _camel(value, optional_null=optional_null) for key, value in schema.items() if key != "properties"}
+    if not isinstance(schema.get("properties"), Mapping):
+        return result
+    required = {_name(name) for name in schema.get("required", ())}
+    properties = {
+        _name(name): {key: value for key, value in _camel(body, optional_null=optional_null).items() if key != "title"}
+        for name, body in schema["properties"].items()
+    }
+    if optional_null:
+        properties = {name: body if name in required else _allow_null(body) for name, body in properties.items()}
+    return {**result, "properties": properties, **({"required": sorted(required)} if required else {})}
+
+
+def _name(name: str) -> str:
+    """As it travels: an alias already does, a field of a dataclass has none; no dataclass here has a cursor."""
+    return name if name == "cursor" else wire_name(name)
+
+
+def _allow_null(body: dict[str, Any]) -> dict[str, Any]:
+    """What may lack may be null too."""
+    choices = body.get("anyOf", ())
+    if body.get("type") == "null" or {"type": "null"} in choices:
+        return body
+    outside: dict[str, Any] = {key: body[key] for key in ("default", "title", "description") if key in body}
+    inside = {key: value for key, value in body.items() if key not in outside}
+    both = [*inside["anyOf"], {"type": "null"}] if set(inside) == {"anyOf"} else [inside, {"type": "null"}]
+    return {**outside, "anyOf": both}
 
 
 def wire() -> str:

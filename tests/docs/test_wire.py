@@ -6,9 +6,9 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from scripts.write_reference import schema_of
 
 from armarius.verbs import VERBS
-from armarius.verbs.schemas import schema_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FENCE = re.compile(r"^```json\n(.*?)^```", re.MULTILINE | re.DOTALL)

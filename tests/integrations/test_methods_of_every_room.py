@@ -7,11 +7,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from scripts.write_reference import file_name, schema_of
 
 import armarius
 from armarius.errors import CodexError, ContractError, UnknownDocument, UnknownId
 from armarius.verbs import SHELF, VERBS, WRITES, methods_of
-from armarius.verbs.schemas import file_name, schema_of
 
 WORLD = {
     "name": "Harbour",

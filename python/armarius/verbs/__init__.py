@@ -1,7 +1,7 @@
 """What a host may ask: one table of verbs, from which the surfaces take names, fields, defaults and descriptions.
 
 table.py (the table, and the call behind each verb)   params.py (requests)
-schemas.py (a row of the table and its JSON Schema; shapes of answers)
+schemas.py (a row of the table; shapes of answers)
 wire.py (dataclasses, positions and errors as JSON; found text that is data)
 
 A verb is a row: method of the channel, request (a pydantic model, which refuses what is wrong and names the field),

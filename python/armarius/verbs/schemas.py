@@ -1,13 +1,13 @@
-"""`Verb`, a row of the table, and its JSON Schema, for hosts that generate their types: `docs/schemas/`; answers.
+"""`Verb`, a row of the table; the shapes of answers, of which `docs/schemas/` is made.
 
 The models are of answers that are no dataclass of the engine; tests compare every answer with them.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_type_hints
 
-from pydantic import Field, TypeAdapter, create_model
+from pydantic import Field, create_model
 
 from armarius.arguments import Kind, ProfileName
 from armarius.codex.model import ContextLevel, Entity, PassageSummary
@@ -16,7 +16,7 @@ from armarius.documents import project_map
 from armarius.engine import replies
 from armarius.index.freshness import IndexStatus
 from armarius.io.files import answer_without_paths
-from armarius.requests import Flag, Share, Text, Whole, Wire, wire_name
+from armarius.requests import Flag, Share, Text, Whole, Wire
 from armarius.search.hits import Outcome
 from armarius.types import Evidence, Omission
 from armarius.verbs import params as p
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from armarius.engine import ContextEngine as Engine
 
 Item = TypeVar("Item")
-_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,79 +60,6 @@ class Verb:
             return answer_without_paths(self.answer(engine, request), engine.root)
 
         return call
-
-
-def file_name(verb: str) -> str:
-    """`context:prompt:assemble` is `context-prompt-assemble.json`."""
-    return f"{verb.replace(':', '-')}.json"
-
-
-def schema_of(verb: Verb) -> dict[str, Any]:
-    """One schema with `params` and `result` under `$defs`; it matches an object that has one of them or both."""
-    definitions: dict[str, Any] = {}
-    params = _parts(verb.params, definitions, "params", optional_null=True)
-    result = _parts(_type(verb), definitions, "result", optional_null=False)
-    return {
-        "$schema": _DIALECT,
-        "title": verb.name,
-        "description": verb.about,
-        "type": "object",
-        "properties": {"params": params, "result": result},
-        "additionalProperties": False,
-        "$defs": dict(sorted(definitions.items())),
-    }
-
-
-def _type(verb: Verb) -> Any:  # noqa: ANN401 - a type
-    if not isinstance(verb.result, dict):
-        return verb.result
-    fields: dict[str, Any] = {name: (kind, ...) for name, kind in verb.result.items()}
-    return create_model("Result", **fields)
-
-
-def _parts(kind: Any, definitions: dict[str, Any], name: str, *, optional_null: bool) -> dict[str, Any]:  # noqa: ANN401
-    """The schema of a type, its parts among `definitions` as `<name>.<part>`."""
-    schema = TypeAdapter(kind).json_schema(by_alias=True, ref_template=f"#/$defs/{name}.{{model}}")
-    parts = schema.pop("$defs", {})
-    for part, body in parts.items():
-        definitions[f"{name}.{part}"] = _camel(body, optional_null=optional_null)
-    result: dict[str, Any] = _camel(schema, optional_null=optional_null)
-    return result
-
-
-def _camel(schema: Any, *, optional_null: bool) -> Any:  # noqa: ANN401 - JSON
-    """Names of properties as they travel; where something is sent, an optional property may be null."""
-    if isinstance(schema, list):
-        return [_camel(item, optional_null=optional_null) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    result = {key: _camel(value, optional_null=optional_null) for key, value in schema.items() if key != "properties"}
-    if not isinstance(schema.get("properties"), Mapping):
-        return result
-    required = {_name(name) for name in schema.get("required", ())}
-    properties = {
-        _name(name): {key: value for key, value in _camel(body, optional_null=optional_null).items() if key != "title"}
-        for name, body in schema["properties"].items()
-    }
-    if optional_null:
-        properties = {name: body if name in required else _allow_null(body) for name, body in properties.items()}
-    return {**result, "properties": properties, **({"required": sorted(required)} if required else {})}
-
-
-def _name(name: str) -> str:
-    """As it travels: an alias already does, a field of a dataclass has none; no dataclass here has a cursor."""
-    return name if name == "cursor" else wire_name(name)
-
-
-def _allow_null(body: dict[str, Any]) -> dict[str, Any]:
-    """What may lack may be null too."""
-    choices = body.get("anyOf", ())
-    if body.get("type") == "null" or {"type": "null"} in choices:
-        return body
-    outside: dict[str, Any] = {key: body[key] for key in ("default", "title", "description") if key in body}
-    inside = {key: value for key, value in body.items() if key not in outside}
-    both = [*inside["anyOf"], {"type": "null"}] if set(inside) == {"anyOf"} else [inside, {"type": "null"}]
-    return {**outside, "anyOf": both}
 
 
 def _with_fields_of(source: type, *without: str) -> Callable[[type[Wire]], type[Wire]]:
