@@ -118,7 +118,6 @@ EncodingIn = Annotated[
     Field(description="Unit of every offset, given and answered: `code-point`, `utf-16` (JavaScript, LSP) or `utf-8`."),
 ]
 ChapterIn = Annotated[int | None, BeforeValidator(read_chapter), WithJsonSchema(_NUMBER)]
-"""A chapter's number."""
 AsOfIn = Annotated[
     ChapterIn,
     Field(
@@ -135,7 +134,6 @@ ChaptersIn = Annotated[
         "With it, what is no chapter is not looked into."
     ),
 ]
-"""A chapter, or first and last of some."""
 KindsIn = Annotated[
     tuple[Kind, ...],
     BeforeValidator(read_kinds),
@@ -145,7 +143,6 @@ KindsIn = Annotated[
         "`setting`."
     ),
 ]
-"""A kind of documents, or several."""
 WordingsIn = Annotated[
     tuple[str, ...],
     BeforeValidator(read_wordings),
@@ -155,7 +152,6 @@ WordingsIn = Annotated[
         "up with it, never shown."
     ),
 ]
-"""A query in other words."""
 MessagesIn = Annotated[
     tuple[Turn, ...],
     BeforeValidator(read_messages),
@@ -166,7 +162,6 @@ MessagesIn = Annotated[
         'live?") is looked up too. Without a query, the last message is it if a user says it.'
     ),
 ]
-"""A conversation, oldest turn first."""
 TextIn = Annotated[
     Text | None,
     BeforeValidator(read_text),
@@ -175,9 +170,7 @@ TextIn = Annotated[
         "unknown path it is a new document. As saved when not given."
     ),
 ]
-"""A live text."""
 TargetsIn = Annotated[tuple[str, ...], BeforeValidator(read_targets), WithJsonSchema(_TARGETS)]
-"""Ids, names, paths or tags."""
 
 _UNSAID = ((), OPEN)  # what an optional list says when it is not given
 
@@ -198,6 +191,8 @@ class Wire(BaseModel):
 
     called: ClassVar[str | None] = ""
     """What an error calls it: "" is the name of the class, None nothing at all."""
+    required_on_wire: ClassVar[tuple[str, ...]] = ()
+    """Fields that have a default in Python and must be sent all the same."""
 
     model_config = ConfigDict(
         alias_generator=wire_name, populate_by_name=True, frozen=True, extra="forbid", str_strip_whitespace=False,
@@ -236,7 +231,7 @@ class Wire(BaseModel):
                 raise ContractError(f"{cls._label()}: not valid JSON: {error}") from None
         if not isinstance(wire, Mapping):
             raise ContractError(f"{cls._label()}: expected a JSON object, got {type(wire).__name__}")
-        if missing := [field for field in cls.required_on_wire() if field not in wire]:
+        if missing := [field for field in cls.required_on_wire if field not in wire]:
             raise ContractError("; ".join(f"{cls._label()}.{field} is missing" for field in missing))
         return cls.sent(wire)
 
@@ -257,11 +252,6 @@ class Wire(BaseModel):
         return cls.__name__ if cls.called == "" else cls.called or "arguments"
 
     @classmethod
-    def required_on_wire(cls) -> tuple[str, ...]:
-        """Fields that have a default in Python and must be sent all the same."""
-        return ()
-
-    @classmethod
     def field_name(cls, name: str) -> str:
         """What senders call the field `name`."""
         return wire_name(name)
@@ -277,7 +267,7 @@ class Wire(BaseModel):
 def _omits_null(kind: type[Wire], name: str) -> bool:
     """Whether null is the same as absent: not for what must be there, nor for a name that nobody knows."""
     field = kind.model_fields.get(name) or kind.model_fields.get(python_name(name))
-    return field is not None and not field.is_required() and name not in kind.required_on_wire()
+    return field is not None and not field.is_required() and name not in kind.required_on_wire
 
 
 _FAULTS = {
@@ -319,7 +309,9 @@ def _contract_error(kind: type[Wire], error: ValidationError, names: Collection[
             lines += [f"{prefix}{where}.{line}" for line in str(nested).removeprefix(inside).split(f"; {inside}")]
             continue
         if item["type"] == "extra_forbidden":
-            lines.append(f"{prefix}{where} is unknown{_suggest_field(kind, str(first))}")
+            names_of = [kind.field_name(name) for name in kind.model_fields]
+            hint = suggestion(near(str(first), names_of)) or f"; there are {', '.join(names_of)}"
+            lines.append(f"{prefix}{where} is unknown{hint}")
             continue
         fault = _FAULTS.get(item["type"])
         what = f": {item['msg'].removeprefix('Value error, ')}" if fault is None else f" {fault.format(**context)}"
@@ -329,18 +321,14 @@ def _contract_error(kind: type[Wire], error: ValidationError, names: Collection[
     return ContractError("; ".join(lines))
 
 
-def _suggest_field(kind: type[Wire], unknown: str) -> str:
-    """Which fields an unknown name was probably to be, or which there are."""
-    names = [kind.field_name(name) for name in kind.model_fields]
-    return suggestion(near(unknown, names)) or f"; there are {', '.join(names)}"
-
-
 class AssembleRequest(Wire):
     """One request for a prompt; its fields are the keywords of `engine.assemble`.
 
     `from_wire` requires `projectId documentId cursorPosition skillId`, as specified; in Python and over the channel all
     have defaults, and None is the default of each.
     """
+
+    required_on_wire = ("projectId", "documentId", "cursorPosition", "skillId")
 
     project_id: ProjectIn = ""
     document: DocumentIn = ""
@@ -424,11 +412,6 @@ class AssembleRequest(Wire):
     def bounds(self) -> Bounds:
         """What may be looked into."""
         return Bounds(self.chapters, self.kinds, self.as_of)
-
-    @classmethod
-    def required_on_wire(cls) -> tuple[str, ...]:
-        """As specified."""
-        return ("projectId", "documentId", "cursorPosition", "skillId")
 
 
 class _Bounds(TypedDict, total=False):
@@ -590,78 +573,6 @@ class AssembleResult(Wire):
     layers: LayerResults
     confidence: Share | None = None
     shown: tuple[ShownPlace, ...] | None = None
-
-
-class AccountRow(Wire):
-    """Something that is in a prompt, or, without a span, is not.
-
-    Attributes:
-        id: Of the thing, wherever it comes from; `include`, `exclude` and `thing` take it.
-        title: Its name, and `reason` why it is in or out, both in the language of the prompt.
-        code: The reason for programs: of what is out one of a closed list, such as `budget`.
-        tokens: What it costs, or would have cost; 0 where that is not known.
-        form: `full`, `short` or `truncated`.
-        span: In the prompt, in units of the request's `position_encoding`, half-open.
-        path: The file to open, and `paragraph` which one of it.
-    """
-
-    id: Text
-    layer: LayerName
-    source: Text
-    title: Text
-    code: Text
-    reason: Text
-    tokens: Whole
-    form: Text | None = None
-    span: tuple[Whole, Whole] | None = None
-    path: Text | None = None
-    paragraph: Whole | None = None
-
-
-class LayerTokens(Wire):
-    """What a layer takes of the prompt, and what it was granted."""
-
-    token_count: Whole
-    granted: Whole
-
-
-class Account(Wire):
-    """What is in a prompt and what is not, without the prompt.
-
-    Attributes:
-        budget: Of the request, the reserve included.
-        counter: Name of the counter behind every number, and whether it is the model's own.
-        confidence: How likely the answer to the query is in what was found, 0 to 1; absent without a query that looks
-            for an answer.
-        layers: By name.
-        items: In prompt order.
-        omitted: What nobody mentioned stands last.
-    """
-
-    token_count: Whole
-    budget: Whole
-    counter: Text
-    counter_exact: Flag
-    capacity_percent: Share
-    confidence: Share | None = None
-    stable_prefix_hash: Text
-    layers: dict[LayerName, LayerTokens]
-    warnings: tuple[Text, ...]
-    items: tuple[AccountRow, ...]
-    omitted: tuple[AccountRow, ...]
-
-
-class Why(Wire):
-    """Why something is in a prompt or is not; `text` says all of it, `change` what would change it."""
-
-    id: Text
-    title: Text
-    included: Flag
-    reason: Text
-    change: Text
-    text: Text
-    items: tuple[AccountRow, ...]
-    omitted: tuple[AccountRow, ...]
 
 
 class InspectTotals(Wire):

@@ -18,7 +18,7 @@ from armarius.index.freshness import IndexStatus
 from armarius.io.files import answer_without_paths
 from armarius.requests import Flag, Share, Text, Whole, Wire
 from armarius.search.hits import Outcome
-from armarius.types import Evidence, Omission
+from armarius.types import Evidence, LayerName, Omission
 from armarius.verbs import params as p
 from armarius.verbs.params import KeyIn
 
@@ -96,6 +96,78 @@ class MessagesResult(Wire):
     stable_prefix_unchanged: Flag
     warnings: list[Text]
     capacity_percent: Share
+
+
+class AccountRow(Wire):
+    """Something that is in a prompt, or, without a span, is not.
+
+    Attributes:
+        id: Of the thing, wherever it comes from; `include`, `exclude` and `thing` take it.
+        title: Its name, and `reason` why it is in or out, both in the language of the prompt.
+        code: The reason for programs: of what is out one of a closed list, such as `budget`.
+        tokens: What it costs, or would have cost; 0 where that is not known.
+        form: `full`, `short` or `truncated`.
+        span: In the prompt, in units of the request's `position_encoding`, half-open.
+        path: The file to open, and `paragraph` which one of it.
+    """
+
+    id: Text
+    layer: LayerName
+    source: Text
+    title: Text
+    code: Text
+    reason: Text
+    tokens: Whole
+    form: Text | None = None
+    span: tuple[Whole, Whole] | None = None
+    path: Text | None = None
+    paragraph: Whole | None = None
+
+
+class LayerTokens(Wire):
+    """What a layer takes of the prompt, and what it was granted."""
+
+    token_count: Whole
+    granted: Whole
+
+
+class Account(Wire):
+    """What is in a prompt and what is not, without the prompt.
+
+    Attributes:
+        budget: Of the request, the reserve included.
+        counter: Name of the counter behind every number, and whether it is the model's own.
+        confidence: How likely the answer to the query is in what was found, 0 to 1; absent without a query that looks
+            for an answer.
+        layers: By name.
+        items: In prompt order.
+        omitted: What nobody mentioned stands last.
+    """
+
+    token_count: Whole
+    budget: Whole
+    counter: Text
+    counter_exact: Flag
+    capacity_percent: Share
+    confidence: Share | None = None
+    stable_prefix_hash: Text
+    layers: dict[LayerName, LayerTokens]
+    warnings: tuple[Text, ...]
+    items: tuple[AccountRow, ...]
+    omitted: tuple[AccountRow, ...]
+
+
+class Why(Wire):
+    """Why something is in a prompt or is not; `text` says all of it, `change` what would change it."""
+
+    id: Text
+    title: Text
+    included: Flag
+    reason: Text
+    change: Text
+    text: Text
+    items: tuple[AccountRow, ...]
+    omitted: tuple[AccountRow, ...]
 
 
 class Listed(Wire, Generic[Item]):

@@ -14,16 +14,7 @@ from armarius.errors import BudgetError, ContextWarning, ContractError, UnknownI
 from armarius.io.files import warnings_without_paths
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import Difference, PromptPlace
-from armarius.requests import (
-    Account,
-    AssembleRequest,
-    AssembleResult,
-    InspectRequest,
-    InspectResult,
-    Why,
-    Wire,
-    wire_name,
-)
+from armarius.requests import AssembleRequest, AssembleResult, InspectRequest, InspectResult, Wire, wire_name
 from armarius.search.contradictions.statements import Statement
 from armarius.validation import shown
 from armarius.verbs import params as p
@@ -138,13 +129,13 @@ def _pack(engine: "Engine", request: AssembleRequest) -> "Pack":
     return engine.assemble(AssembleRequest(**{name: getattr(request, name) for name in AssembleRequest.model_fields}))
 
 
-@_verb("context:prompt:account", Account, "assemble")
+@_verb("context:prompt:account", s.Account, "assemble")
 def _account(engine: "Engine", request: AssembleRequest) -> Json:
     """What is in the prompt and what is not, with a title and a reason for each; never the prompt."""
     return account_wire(_pack(engine, request), request.position_encoding)
 
 
-@_verb("context:prompt:why", Why, "assemble")
+@_verb("context:prompt:why", s.Why, "assemble")
 def _why(engine: "Engine", request: p.WhyRequest) -> Json:
     """Why something is in the prompt or is not, and what would change it."""
     return why_wire(_pack(engine, request), request.thing, request.position_encoding)
@@ -159,7 +150,7 @@ def _messages(engine: "Engine", request: p.MessagesRequest) -> Json:
     return {**fields, **(made if isinstance(made, dict) else {"messages": made})}
 
 
-@_verb("context:prompt:whatif", Account, "assemble")
+@_verb("context:prompt:whatif", s.Account, "assemble")
 def _what_if(engine: "Engine", request: p.WhatIfRequest) -> Json:
     """The account of the same candidates under another budget."""
     return account_wire(_pack(engine, request).what_if(budget=request.other_budget), request.position_encoding)
