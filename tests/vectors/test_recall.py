@@ -5,7 +5,7 @@ from tests.vectors.stores import CountingEmbedder
 
 from armarius import embedders
 from armarius.cli import main
-from armarius.cli.embedding import doctor_lines
+from armarius.cli.indexing import doctor_lines
 from armarius.errors import DimensionMismatch
 from armarius.index.project_index import ProjectIndex
 from armarius.vectors.recall import ProjectRecall

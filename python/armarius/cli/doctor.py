@@ -23,8 +23,7 @@ from typing import NamedTuple
 import armarius._core as _core
 import armarius.doors as doors
 from armarius.arguments import KINDS
-from armarius.cli.embedding import doctor_lines, embedding_problems
-from armarius.cli.indexing import holds, open_index, print_warnings
+from armarius.cli.indexing import doctor_lines, embedding_problems, holds, open_index, print_warnings
 from armarius.cli.options import (
     INDEX_DIR,
     JSON,

@@ -22,9 +22,8 @@ _FILES = {
     for file, names in {
         "prompts": "assemble inspect ask",
         "retrieving": "detect entities propose find read retrieve evidence evaluate",
-        "indexing": "index watch code-index subgraph",
+        "indexing": "index watch embed code-index subgraph",
         "doctor": "doctor map understand summaries",
-        "embedding": "embed",
         "lorebooks": "import export",
         "starting": "new completion studio",
         "servers": "serve channel server",

@@ -50,7 +50,7 @@ function _shtab_armarius_using
   test "$_shtab_armarius_cmdpath" = "$argv"
 end
 
-set -g _shtab_armarius_commands assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch code-index subgraph doctor map understand summaries embed import export new completion studio serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' trust
+set -g _shtab_armarius_commands assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch embed code-index subgraph doctor map understand summaries import export new completion studio serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' trust
 set -g _shtab_armarius_opts_with_value --allow-host --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --hash --html --http --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --lines --messages --model --out --port --position-encoding --profile --project --provider --query --reply --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --workspace --write
 
 complete -c armarius -e
@@ -221,6 +221,13 @@ complete -c armarius -n '_shtab_armarius_using watch' -s h -l help -d 'show this
 complete -c armarius -n '_shtab_armarius_using watch' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
 complete -c armarius -n '_shtab_armarius_using watch' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
 complete -c armarius -n '_shtab_armarius_using watch; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a embed -d 'Embeds what is not embedded yet. Ctrl-C stops after the batch at hand; the next call resumes.'
+complete -c armarius -n '_shtab_armarius_using embed' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using embed' -l model -xka "(__fish_complete_path (commandline -ct))" -d 'or e5 or lexical; default: [embedding] model'
+complete -c armarius -n '_shtab_armarius_using embed' -l reembed -d 'replace the vectors of another model'
+complete -c armarius -n '_shtab_armarius_using embed' -l threads -x -d 'of one forward pass (default: one per core)'
+complete -c armarius -n '_shtab_armarius_using embed' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
+complete -c armarius -n '_shtab_armarius_using embed; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a code-index -d 'Index a repository'"'"'s code with scip-python, scip-typescript'
 complete -c armarius -n '_shtab_armarius_using code-index' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using code-index' -l cache -xka "(__fish_complete_path (commandline -ct))" -d 'where the index goes (default: the user'"'"'s cache directory)'
@@ -268,13 +275,6 @@ complete -c armarius -n '_shtab_armarius_using summaries' -l limit -x -d 'at mos
 complete -c armarius -n '_shtab_armarius_using summaries' -l reply -x -d 'a file with the reply to the first question, which is kept; - reads it from standard input'
 complete -c armarius -n '_shtab_armarius_using summaries' -l json -d json
 complete -c armarius -n '_shtab_armarius_using summaries; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
-complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a embed -d 'Embeds what is not embedded yet. Ctrl-C stops after the batch at hand; the next call resumes.'
-complete -c armarius -n '_shtab_armarius_using embed' -s h -l help -d 'show this help message and exit'
-complete -c armarius -n '_shtab_armarius_using embed' -l model -xka "(__fish_complete_path (commandline -ct))" -d 'or e5 or lexical; default: [embedding] model'
-complete -c armarius -n '_shtab_armarius_using embed' -l reembed -d 'replace the vectors of another model'
-complete -c armarius -n '_shtab_armarius_using embed' -l threads -x -d 'of one forward pass (default: one per core)'
-complete -c armarius -n '_shtab_armarius_using embed' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
-complete -c armarius -n '_shtab_armarius_using embed; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a import -d 'Shows first what each file is, its entries, what has no effect here, and conflicts with what was imported before. Nothing is written without --yes.'
 complete -c armarius -n '_shtab_armarius_using import' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using import' -l into -xka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: .)'
