@@ -11,7 +11,7 @@ import pytest
 from armarius import EntityMatcher
 from armarius._core import KeySet
 from armarius.codex.profiles.read import parse_profiles
-from armarius.documents.manuscripts.extract import extract
+from armarius.documents.manuscripts import extract
 from armarius.documents.segments import split_prose
 
 MOST = 8  # for four times as much: between linear and quadratic, with what a busy machine adds

@@ -7,7 +7,7 @@ from armarius.code.subgraph import Subgraph as Subgraph
 from armarius.code.subgraph import TextMatches as TextMatches
 from armarius.code.subgraph import matches as matches
 from armarius.code.subgraph import tree as tree
-from armarius.documents.manuscripts.extract import extract as extract
+from armarius.documents.manuscripts import extract as extract
 from armarius.embedders.loaders import LexicalEmbedder as LexicalEmbedder
 from armarius.embedders.loaders import configured as configured
 from armarius.graph.nervusdb import NervusDBGraph as NervusDBGraph
@@ -27,8 +27,8 @@ from armarius.rewording import MOST_NAMES as MOST_NAMES
 from armarius.rewording import Model as Model
 from armarius.rewording import Reworder as Reworder
 from armarius.rewording import RewordingRequest as RewordingRequest
-from armarius.search.thesaurus.cedict import chinese_alternatives as chinese_alternatives
-from armarius.search.thesaurus.cedict import headwords as headwords
+from armarius.search.thesaurus import chinese_alternatives as chinese_alternatives
+from armarius.search.thesaurus import headwords as headwords
 from armarius.vectors.embedder import AnyEmbedder as AnyEmbedder
 from armarius.vectors.embedder import Embedder as Embedder
 from armarius.vectors.embedder import as_embedder as as_embedder

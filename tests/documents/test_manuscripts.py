@@ -11,10 +11,10 @@ from tests.steps import steps
 
 import armarius
 from armarius.cli import main
+from armarius.documents import manuscripts as reader
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import list_documents, make_document
-from armarius.documents.manuscripts import extract as reader
-from armarius.documents.manuscripts.extract import extract
+from armarius.documents.manuscripts import extract
 from armarius.lorebooks.importing import import_manuscript
 from armarius.trust.settings import Config
 

@@ -19,7 +19,7 @@ from armarius.codex.profiles.read import parse_profiles
 from armarius.corpus.part import parts_of
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.kinds import CARD_KINDS
-from armarius.documents.manuscripts.extract import extract
+from armarius.documents.manuscripts import extract
 from armarius.documents.segments import split_code, split_prose
 from armarius.errors import ArmariusError
 from armarius.io.toml import settings_of

@@ -10,7 +10,7 @@ project_map.py   what the files of a project are; the map as a tree, doubts firs
 titles.py        front matter; what a title announces; forms that nobody has filled in
 kinds.py         what each kind means, its words, glob patterns of the configuration; what each clue weighs
 units.py         chapters, parts, scenes … and their numbers
-manuscripts/     word processor files, e-books, web pages, screenplays as Markdown
+manuscripts.py   word processor files, e-books, web pages, screenplays as Markdown
 
 A new encoding belongs in `decode.py` (encodings of tokens in `rust/tokens`), a new word of file names in
 `lexicon/kinds.toml`, the weight of evidence in `kinds.py`. What must hold: equal bytes give equal documents in every

@@ -1,7 +1,7 @@
 """Retrieval: paragraphs for a prompt, documents for a reader, and the reasons for each.
 
 query/ (names, chapters, relations, words of a question)   corpus.py (texts and indexes of a project)
-thesaurus/ (dictionaries of synonyms)   rank.py (scores of all paragraphs)   scope.py (what is no candidate)
+thesaurus.py (synonyms; WordNet is in thesaurus/)   rank.py (scores of all paragraphs)   scope.py (what is no candidate)
 models.py (nearest texts by meaning, rerankers)   passages.py (paragraphs for a prompt)
 order.py retrieve.py hits.py (documents and sections)   explain.py (reasons of a hit)
 reading.py (requests that read chapters)   signals.py (callers and called code; what sums chapters up)

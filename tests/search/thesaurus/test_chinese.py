@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.rows import rows
 
+from armarius.search import thesaurus as chinese
 from armarius.search.query import words
 from armarius.search.query.words import near, split
-from armarius.search.thesaurus import cedict as chinese
 
 ENTRIES = """\
 # a dictionary in the form of CC-CEDICT

@@ -1,4 +1,9 @@
-"""Extract the text of manuscripts: the reader for each suffix; Markdown from paragraphs, headings and notes."""
+"""Manuscripts of word processors, e-books, pages and screenplays, as Markdown text; read only, never written.
+
+The reader of each suffix and its extra: .docx, .odt, .epub, .rtf, .fountain; HTML; XML without network access.
+What must hold: headings and footnotes are kept, emphasis is dropped; spans refer to the extracted text. No other file
+is read, and the unpacked size is limited before unpacking.
+"""
 
 import re
 from contextlib import suppress

