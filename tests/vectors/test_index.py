@@ -22,7 +22,7 @@ def queries(count=12):
 
 
 def indexed(store, exact_below):
-    index = ApproximateIndex(store._session, store.vectors.approximate.folder)
+    index = ApproximateIndex(store._session)
     index.exact_below = exact_below
     return index
 
@@ -102,12 +102,12 @@ def test_a_saved_index_is_loaded_and_caught_up_instead_of_built(filled, monkeypa
 def test_a_small_change_is_found_at_once_and_does_not_write_the_whole_file_again(filled):
     store, embedder = filled
     index = approximate(store)
-    (before,) = store.vectors.approximate.folder.glob("*.usearch")
+    (before,) = store.vectors.approximate.place.folder.glob("*.usearch")
     for number in (20, 21):
         store.apply([chapter(number, f"第{number}章里全新的段落")])
         embed_all(store.vectors, embedder)
         index.refresh()
-    assert [*store.vectors.approximate.folder.glob("*.usearch")] == [before]
+    assert [*store.vectors.approximate.place.folder.glob("*.usearch")] == [before]
     again = approximate(store)
     serving = store.vectors.sets()["serving"]
     for search in (index, again):
@@ -116,7 +116,7 @@ def test_a_small_change_is_found_at_once_and_does_not_write_the_whole_file_again
     store.apply([chapter(22, *(f"又一个段落{n}" for n in range(9)))])
     embed_all(store.vectors, embedder)
     index.refresh()
-    assert [*store.vectors.approximate.folder.glob("*.usearch")] != [before]
+    assert [*store.vectors.approximate.place.folder.glob("*.usearch")] != [before]
 
 
 def test_damaged_or_missing_files_are_built_again_with_equal_answers(filled):
@@ -125,7 +125,7 @@ def test_damaged_or_missing_files_are_built_again_with_equal_answers(filled):
     serving = store.vectors.sets()["serving"]
     wanted = [fresh.search(serving, query, 10, VectorFilter()) for query in queries()]
     for damage in (lambda p: p.write_bytes(p.read_bytes()[:100]), lambda p: p.unlink(), lambda p: p.write_bytes(b"")):
-        damage(next(store.vectors.approximate.folder.glob("*.usearch")))
+        damage(next(store.vectors.approximate.place.folder.glob("*.usearch")))
         index = approximate(store)
         assert [index.search(serving, query, 10, VectorFilter()) for query in queries()] == wanted
 

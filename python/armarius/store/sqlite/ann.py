@@ -47,22 +47,21 @@ class Neighbours:
 
 
 class AnnIndex:
-    """Nearest neighbours by cosine among vectors with integer keys. Safe to use from several threads."""
+    """Nearest neighbours by cosine among vectors with integer keys. Safe to use from several threads.
+
+    Attributes:
+        dimension: Coordinates of a vector.
+    """
 
     def __init__(self, dimension: int, *, expansion: int = _EXPANSIONS[0]) -> None:
         self._index = _empty_index(dimension, expansion)
-        self._dimension = dimension
+        self.dimension = dimension
         self._removed = 0
         # USearch may be read by many or written by one; a search takes a fraction of a millisecond
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._index)
-
-    @property
-    def dimension(self) -> int:
-        """Coordinates of a vector."""
-        return self._dimension
 
     @property
     def expansion(self) -> int:
@@ -83,9 +82,9 @@ class AnnIndex:
 
         Cost: about 0.5 ms a vector at 768 dimensions; searches come in between slices of 32.
         """
-        if vectors.ndim != 2 or vectors.shape[1] != self._dimension or len(keys) != len(vectors):
+        if vectors.ndim != 2 or vectors.shape[1] != self.dimension or len(keys) != len(vectors):
             raise DimensionMismatch(
-                f"{len(keys)} keys and vectors of shape {vectors.shape} for an index of {self._dimension} dimensions"
+                f"{len(keys)} keys and vectors of shape {vectors.shape} for an index of {self.dimension} dimensions"
             )
         place = np.asarray(keys, np.uint64)
         rows = unit_rows(vectors)
@@ -108,8 +107,8 @@ class AnnIndex:
             vector: float32, shape (dimension,), any scale; zeros find nothing.
             limit: At most so many; below 1 finds nothing.
         """
-        if vector.shape != (self._dimension,):
-            raise DimensionMismatch(f"a query of shape {vector.shape} for an index of {self._dimension} dimensions")
+        if vector.shape != (self.dimension,):
+            raise DimensionMismatch(f"a query of shape {vector.shape} for an index of {self.dimension} dimensions")
         norm = np.sqrt(vector @ vector)
         with self._lock:
             if limit < 1 or not norm or not len(self._index):

@@ -125,7 +125,7 @@ def _vector_extension() -> str:
     return str(Path(spec.origin).with_name("vec0"))
 
 
-def all_rows(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+def all_rows(connection: apsw.Connection, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[Any]:
     """All rows of a statement."""
     return connection.execute(sql, values).fetchall()
 

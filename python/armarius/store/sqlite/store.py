@@ -196,7 +196,7 @@ class SqliteStore:
 
         with self._lock:
             if self._vectors is None:
-                self._vectors = SqliteVectors(self._session, self._session.path.parent, below=self._session.place.below)
+                self._vectors = SqliteVectors(self._session)
             return self._vectors
 
     def close(self) -> None:

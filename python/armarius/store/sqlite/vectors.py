@@ -8,11 +8,12 @@ in the store answers. A filter never leaves fewer than `limit` results while mor
 """
 
 import json
+import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import Any
 
 import apsw
 import numpy as np
@@ -57,60 +58,50 @@ _FEW = 2048
 LIMIT = 4096
 """sqlite-vec refuses more neighbours than this."""
 
-Condition = tuple[str, tuple[object, ...]]
+_PASSES = (
+    "(:kinds = '' OR instr(:kinds, ' ' || d.kind || ' ')) "
+    "AND (:first IS NULL OR p.chapter >= :first) AND (:last IS NULL OR p.chapter <= :last)"
+)
 
 
-def _kind(which: VectorFilter) -> Condition:
-    kinds = " " + " ".join(which.kinds) + " " if which.kinds else ""
-    return "(? = '' OR instr(?, ' ' || d.kind || ' '))", (kinds, kinds)
+def _values(vector_set: VectorSet, which: VectorFilter) -> dict[str, Any]:
+    """What the names in `_PASSES` stand for, and `:set`."""
+    kinds, (first, last) = " ".join(which.kinds), which.chapters
+    return {"set": vector_set.id, "kinds": kinds and f" {kinds} ", "first": first, "last": last}
 
 
-def _chapter(which: VectorFilter) -> Condition:
-    low, high = which.chapters
-    return "(? IS NULL OR p.chapter >= ?) AND (? IS NULL OR p.chapter <= ?)", (low, low, high, high)
-
-
-def _filter_clause(which: VectorFilter) -> Condition:
-    """For a few owners `v`: one look-up each."""
-    if which.entities:
-        return "v.owner < 0", ()
-    (kind, kinds), (chapter, bounds) = _kind(which), _chapter(which)
-    clause = (
-        "v.owner > 0 AND EXISTS (SELECT 1 FROM paragraphs p JOIN documents d ON d.id = p.id >> 24 WHERE "  # noqa: S608
-        f"p.id = v.owner AND {kind} AND {chapter})"
-    )
-    return clause, (*kinds, *bounds)
-
-
-def slots_of(vector_set: VectorSet, which: VectorFilter) -> Condition:
+def slots_of(vector_set: VectorSet, which: VectorFilter) -> tuple[str, dict[str, Any]]:
     """The query for all slots of a set that pass: from the documents that do to their paragraphs to their vectors.
 
     The plus keeps SQLite from the index by slot, which would be read to the end for each paragraph.
     """
-    if which.entities:
-        query = "SELECT slot FROM vectors WHERE vector_set = ? AND slot IS NOT NULL AND owner < 0"
-        return query, (vector_set.id,)
-    (kind, kinds), (chapter, bounds) = _kind(which), _chapter(which)
     query = (
         f"SELECT v.slot FROM documents d CROSS JOIN paragraphs p ON p.id >= d.id << {PARAGRAPH_BITS} "  # noqa: S608
-        f"AND p.id < (d.id + 1) << {PARAGRAPH_BITS} AND {chapter} CROSS JOIN vectors v "
-        f"ON v.vector_set = ? AND v.owner = p.id AND +v.slot IS NOT NULL WHERE {kind}"
+        f"AND p.id < (d.id + 1) << {PARAGRAPH_BITS} CROSS JOIN vectors v "
+        f"ON v.vector_set = :set AND v.owner = p.id AND +v.slot IS NOT NULL WHERE {_PASSES}"
     )
-    return query, (*bounds, vector_set.id, *kinds)
+    if which.entities:
+        query = "SELECT slot FROM vectors WHERE vector_set = :set AND slot IS NOT NULL AND owner < 0"
+    return query, _values(vector_set, which)
 
 
 def filter_owners(
     connection: apsw.Connection, vector_set: VectorSet, owners: Sequence[int], which: VectorFilter | None
 ) -> set[int]:
-    """Those of `owners` that have a vector and pass the filter."""
-    clause, values = ("1", ()) if which is None else _filter_clause(which)
-    # CROSS JOIN: one look-up per owner; left to itself SQLite scans all vectors and parses the list for each
+    """Those of `owners` that have a vector and pass the filter: one look-up each."""
+    clause = (
+        f"v.owner > 0 AND EXISTS (SELECT 1 FROM paragraphs p JOIN documents d ON d.id = p.id >> {PARAGRAPH_BITS} "  # noqa: S608
+        f"WHERE p.id = v.owner AND {_PASSES})"
+    )
+    if which is None or which.entities:
+        clause = "1" if which is None else "v.owner < 0"
+    # CROSS JOIN: left to itself SQLite scans all vectors and parses the list for each
     query = (
-        "SELECT v.owner FROM json_each(?) j CROSS JOIN vectors v ON v.vector_set = ? AND v.owner = j.value "  # noqa: S608
+        "SELECT v.owner FROM json_each(:owners) j CROSS JOIN vectors v ON v.vector_set = :set AND v.owner = j.value "  # noqa: S608
         f"WHERE v.slot IS NOT NULL AND {clause}"
     )
-    rows = all_rows(connection, query, (json.dumps([int(owner) for owner in owners]), vector_set.id, *values))
-    return {owner for (owner,) in rows}
+    values = {**_values(vector_set, which or VectorFilter()), "owners": json.dumps(owners)}
+    return {owner for (owner,) in all_rows(connection, query, values)}
 
 
 def nearest(
@@ -187,26 +178,23 @@ class _Loaded:
     sequence: int
     sampled_at: int = 0
     recall: RecallSample | None = None
-    saved: bool = False
-    unsaved: int = 0
+    unsaved: float = 0  # changes
 
 
 class ApproximateIndex:
     """Search over the vectors of one store. Safe to use from several threads.
 
     Args:
-        session: Transactions of the store.
-        folder: Where the index is saved.
-        below: The trusted folder that `folder` is reached from; see `armarius.io`.
+        session: Transactions of the store; the index is saved in its folder.
 
     Attributes:
         exact_below: Number of vectors up to which search is exact.
-        folder: As given.
+        place: Where the index is saved.
     """
 
-    def __init__(self, session: SqliteSession, folder: Path, *, below: Path | None = None) -> None:
+    def __init__(self, session: SqliteSession) -> None:
         self.exact_below = EXACT_BELOW
-        self.folder, self._below, self._session = folder, below, session
+        self.place, self._session = session.place, session
         self._loaded: _Loaded | None = None
         self._refreshing = threading.Lock()
 
@@ -270,17 +258,17 @@ class ApproximateIndex:
         loaded = self._loaded
         if serving is None or loaded is None or loaded.set_id != serving.id:
             return VectorIndexStatus(approximate=False, vectors=count)
-        size = size_on_disk(self.folder, serving.ann, below=self._below) if serving.ann else 0
+        size = size_on_disk(self.place.folder, serving.ann, below=self.place.below) if serving.ann else 0
         return VectorIndexStatus(approximate=True, vectors=count, recall=loaded.recall, bytes_on_disk=size)
 
     def _load(self, serving: SetRow) -> _Loaded | None:
         if serving.ann is None or serving.ann.dimension != serving.fingerprint.dimension:
             return None
         try:
-            ann = load(self.folder, serving.ann, below=self._below)
+            ann = load(self.place.folder, serving.ann, below=self.place.below)
         except StoreCorrupt:
             return None  # a cache: built again below
-        loaded = _Loaded(serving.id, ann, serving.ann.sequence, saved=True)
+        loaded = _Loaded(serving.id, ann, serving.ann.sequence)
         if serving.ann.queries:
             loaded.recall = RecallSample(serving.ann.recall, serving.ann.queries, serving.ann.expansion)
             loaded.sampled_at = serving.ann.count
@@ -300,7 +288,7 @@ class ApproximateIndex:
             rows = [row for row, slot in enumerate(slots.tolist()) if slot in owner_of]
             keys = [_key(owner_of[slot]) for slot in slots[rows].tolist()]
             ann.put(keys, vectors[rows])
-        return _Loaded(serving.id, ann, sequence)
+        return _Loaded(serving.id, ann, sequence, unsaved=math.inf)
 
     def _apply_changes(self, loaded: _Loaded, serving: SetRow) -> None:
         sequence, changes = self._changes(serving, loaded.sequence)
@@ -314,16 +302,16 @@ class ApproximateIndex:
 
     def _save(self, loaded: _Loaded, serving: SetRow) -> None:
         """Write the file when a hundredth has changed since: it is written whole, and what it lacks is caught up."""
-        if loaded.saved and loaded.unsaved <= _SAVE_AT * len(loaded.ann):
+        if loaded.unsaved <= _SAVE_AT * len(loaded.ann):
             return
-        saved = save(loaded.ann, self.folder, loaded.sequence, below=self._below)
+        saved = save(loaded.ann, self.place.folder, loaded.sequence, below=self.place.below)
         if loaded.recall is not None:
             saved = replace(saved, recall=loaded.recall.recall, queries=loaded.recall.queries)
         with self._session.writing() as connection:
             table.remember_ann(connection, serving.id, saved)
-        remove_old_files(self.folder, saved, below=self._below)
+        remove_old_files(self.place.folder, saved, below=self.place.below)
         self._purge(serving, saved.sequence)
-        loaded.saved, loaded.unsaved = True, 0
+        loaded.unsaved = 0
 
     def _samples(self, serving: SetRow) -> Vectors:
         """Queries that are near the data without being in it: sums of two stored vectors, as far from one as the other.
@@ -384,16 +372,14 @@ class SqliteVectors:
 
     Args:
         session: Transactions of the store.
-        folder: Folder of the approximate indexes.
-        below: The trusted folder above `folder`; see `armarius.io`.
 
     Attributes:
         approximate: Approximate search, for large sets; small sets are searched exactly.
     """
 
-    def __init__(self, session: SqliteSession, folder: Path, *, below: Path | None = None) -> None:
+    def __init__(self, session: SqliteSession) -> None:
         self._session = session
-        self.approximate = ApproximateIndex(session, folder, below=below)
+        self.approximate = ApproximateIndex(session)
         self._cards: dict[str, str] = {}
 
     def sets(self) -> Mapping[SetState, VectorSet]:

@@ -104,9 +104,9 @@ def next_change(connection: apsw.Connection, set_id: int) -> int:
     return int(first_row(connection, query, (set_id,))[0])
 
 
-def remember_ann(connection: apsw.Connection, set_id: int, saved: AnnFile | None) -> None:
+def remember_ann(connection: apsw.Connection, set_id: int, saved: AnnFile) -> None:
     """Note which file holds the approximate index of a set."""
-    text = json.dumps(asdict(saved), sort_keys=True) if saved else None
+    text = json.dumps(asdict(saved), sort_keys=True)
     connection.execute("UPDATE vector_sets SET ann = ? WHERE id = ?", (text, set_id))
 
 
