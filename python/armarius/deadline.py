@@ -242,6 +242,15 @@ def run_with_deadline(work: Callable[[], Answer], late: Callable[[float], Except
     call = current()
     if call is None or (call.until is None and call.cancel is None):
         return work()
+    done = run_in_thread(work, "armarius-bounded")
+    seconds = remaining(_FOR_EVER)
+    if not wait_until(partial(is_ready, done), seconds):
+        raise late(seconds)
+    return done.result()
+
+
+def run_in_thread(work: Callable[[], Answer], name: str) -> "Future[Answer]":
+    """Begin `work` in a daemon thread of this name; what it returns, or raises, is that of the future."""
     done: Future[Answer] = Future()
 
     def run() -> None:
@@ -250,11 +259,8 @@ def run_with_deadline(work: Callable[[], Answer], late: Callable[[float], Except
         except BaseException as error:  # noqa: BLE001 - re-raised in the waiting thread by done.result()
             done.set_exception(error)
 
-    threading.Thread(target=run, name="armarius-bounded", daemon=True).start()
-    seconds = remaining(_FOR_EVER)
-    if not wait_until(partial(is_ready, done), seconds):
-        raise late(seconds)
-    return done.result()
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return done
 
 
 def _seconds(timeout_s: object) -> float:

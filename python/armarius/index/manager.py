@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final, Literal, TypeVar
 
 from armarius.codex.authored.protocol import Authored
-from armarius.deadline import is_ready, wait_until
+from armarius.deadline import is_ready, run_in_thread, wait_until
 from armarius.documents.document import Document, Skipped
 from armarius.documents.features import Features
 from armarius.documents.project_map import ProjectMap
@@ -400,7 +400,7 @@ class IndexManager:
         with self._lock:
             begun = False
             try:
-                with self._transaction(self.store):
+                with nullcontext() if self._whole is None else self._whole(self.store):
                     done = work(self.store)
                     begun = True
                     self.refresh()
@@ -467,16 +467,8 @@ class IndexManager:
         last, most = self._apart, _COMPARE_SECONDS + patience
         if last is not None and not wait_until(partial(is_ready, last[1]), max(0.0, last[0] + most - time.monotonic())):
             return None
-        done: Future[bool] = Future()
-
-        def run() -> None:
-            try:
-                done.set_result(self._refresh_locked(patience))
-            except BaseException as error:  # noqa: BLE001 - re-raised in the waiting thread by done.result()
-                done.set_exception(error)
-
+        done = run_in_thread(partial(self._refresh_locked, patience), "armarius-comparer")
         self._apart = (time.monotonic(), done)
-        threading.Thread(target=run, name="armarius-comparer", daemon=True).start()
         return done.result() if wait_until(partial(is_ready, done), most) else None
 
     def ask(self, question: Callable[[Store], Answer]) -> Answer:
@@ -558,9 +550,6 @@ class IndexManager:
             raise
         self._fresh.look_again()
         return outcome
-
-    def _transaction(self, store: Store) -> AbstractContextManager[object]:
-        return nullcontext() if self._whole is None else self._whole(store)
 
     def _recover(self) -> None:
         """Reopen a damaged, deleted or replaced store, or create an empty one.
