@@ -223,7 +223,7 @@ def test_every_folder_is_followed(shelf):
         while "book1/chapters/ch051.md" not in index.store.files() and time.monotonic() < until:
             time.sleep(0.05)
         assert "book1/chapters/ch051.md" in index.store.files()
-        assert len(index._following.watchers) == 3
+        assert len(index._following.folders) == 3
 
 
 @pytest.mark.parametrize("watch", [False, True])

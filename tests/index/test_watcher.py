@@ -13,7 +13,7 @@ from armarius.index.watcher import Followed, Watcher
 @pytest.fixture
 def watching(novel, cache):
     with ProjectIndex.open(novel, watch=True) as index:
-        eventually(lambda: not index._following.watchers[0].pending)
+        eventually(lambda: not index._following.folders[""].pending)
         yield index
 
 
@@ -64,7 +64,7 @@ def test_a_changed_codex_file_and_ignore_file_are_followed(watching):
 def test_a_replaced_root_is_watched_again(watching):
     watching.root.rename(watching.root.with_name("old"))
     put(watching.root, "new.md", "独角兽")
-    watching._following.watchers[0].mark_everything()  # what the sweep does once a minute
+    watching._following.folders[""].mark_everything()  # what the sweep does once a minute
     eventually(lambda: list(watching.store.files()) == ["new.md"])
     put(watching.root, "newer.md", "麒麟兽")
     eventually(lambda: watching.search("麒麟兽"))
@@ -173,7 +173,7 @@ def test_a_folder_is_compared_where_the_system_gives_no_more_events(novel, cache
 
     monkeypatch.setattr("watchdog.observers.Observer", exhausted)
     with ProjectIndex.open(novel, watch=True) as index:
-        assert index._following.watchers[0].watcher.blind
+        assert index._following.folders[""].watcher.blind
         put(index.root, "chapters/ch001.md", "独角兽")
         assert index.freshen() == ()
         assert index.search("独角兽")

@@ -495,31 +495,26 @@ class IndexWatch:
     """The watched folders of one index, if any."""
 
     def __init__(self) -> None:
-        self.watchers: tuple[Followed, ...] = ()
-        self._names: tuple[str, ...] = ()
+        self.folders: dict[str, Followed] = {}  # by the first part of their paths
 
     @property
     def on(self) -> bool:
         """Whether the folders are watched."""
-        return bool(self.watchers)
+        return bool(self.folders)
 
     @property
     def queues(self) -> Mapping[str, EventQueue]:
         """The queues of the watchers by the first part of the paths of their folders."""
-        return {
-            name: folder.watcher.queue
-            for name, folder in zip(self._names, self.watchers, strict=True)
-            if folder.watcher.queue
-        }
+        return {name: folder.watcher.queue for name, folder in self.folders.items() if folder.watcher.queue}
 
     @property
     def trouble(self) -> str:
         """Why there are no events, "" if there are."""
-        return next((folder.watcher.trouble for folder in self.watchers if folder.watcher.trouble), "")
+        return next((folder.watcher.trouble for folder in self.folders.values() if folder.watcher.trouble), "")
 
     def is_current(self) -> bool:
         """Whether there are events and no path is marked."""
-        return self.on and not any(folder.watcher.blind or folder.pending for folder in self.watchers)
+        return self.on and not any(folder.watcher.blind or folder.pending for folder in self.folders.values())
 
     def start(
         self, folders: Mapping[str, Path], changed: Callable[[set[str] | None], None], by: "Watcher | None" = None
@@ -531,19 +526,17 @@ class IndexWatch:
             changed: See `Followed`.
             by: Watcher of the project's own folder; every other folder has a watcher of its own.
         """
-        if not self.watchers:
+        if not self.folders:
             from armarius.index.watcher import Watcher  # a project that is not watched needs none
 
-            self._names = tuple(folders)
-            self.watchers = tuple(
-                (Watcher(root) if by is None or name else by).follow(root, partial(_report_qualified, name, changed))
-                for name, root in folders.items()
-            )
+            for name, root in folders.items():
+                watcher = Watcher(root) if by is None or name else by
+                self.folders[name] = watcher.follow(root, partial(_report_qualified, name, changed))
 
     def stop(self) -> None:
         """Stop watching. Idempotent."""
-        watchers, self.watchers, self._names = self.watchers, (), ()
-        for folder in watchers:
+        folders, self.folders = self.folders, {}
+        for folder in folders.values():
             folder.stop()
 
 

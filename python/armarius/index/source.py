@@ -172,11 +172,6 @@ class ReadBatch:
     changes: list[Put | Remove | Restamp] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
 
-    @property
-    def documents(self) -> list[Document]:
-        """New or changed documents."""
-        return [change.document for change in self.changes if isinstance(change, Put)]
-
     def take(
         self, path: str, stamp: str, read: Document | Skipped | str | None, row: FileRow | None, *, force: bool
     ) -> None:
