@@ -105,7 +105,7 @@ def count_by_entity(store: Store, without: Collection[str]) -> Counter[str]:
     return total
 
 
-_RULES: Final = 17  # raised when the same text of the same version describes something else
+_RULES: Final = 18  # raised when the same text of the same version describes something else
 _WITH_PROFILES: Final = (*CARD_KINDS, "tool")  # of a tool file that nobody declared, people
 _PROFILES: Final = DerivedCache("profiles", f"{__version__}.{_RULES}", pack_profiles, unpack_profiles)
 PROFILES: Final = _PROFILES.kind

@@ -243,21 +243,25 @@ class DraftRelation:
     root: str = ""
 
 
+# The fields of a draft that are as they stand in JSON, and those that are lists of records.
+_PLAIN = (
+    "name", "id", "type", "aliases", "description", "attributes", "level", "whole", "root", "standing", "other", "lead",
+)  # fmt: skip
+_RECORDS = {"facts": Fact, "lines": DraftLine, "links": NoteLink}
+
+
 def pack(profiles: Profiles) -> bytes:
     """Serialise profiles; b"" for empty ones."""
     if not profiles:
         return b""
     drafts = [
         [
-            item.name, astuple(item.origin), item.id, item.type, item.aliases, item.description,
-            list(item.attributes.items()), item.level, [astuple(fact) for fact in item.facts],
-            [astuple(line) for line in item.lines], [astuple(link) for link in item.links], item.whole, item.root,
-            item.standing, item.other, item.lead,
+            [getattr(draft, name) for name in _PLAIN], astuple(draft.origin),
+            *([astuple(record) for record in getattr(draft, name)] for name in _RECORDS),
         ]
-        for item in profiles.drafts
+        for draft in profiles.drafts
     ]  # fmt: skip
-    lines = [[line.path, line.section, astuple(line.line)] for line in profiles.lines]
-    rejected = [astuple(item) for item in profiles.rejected]
+    lines, rejected = (list(map(astuple, records)) for records in (profiles.lines, profiles.rejected))
     return json.dumps([drafts, lines, rejected], separators=(",", ":")).encode()
 
 
@@ -273,49 +277,19 @@ def unpack(data: bytes) -> Profiles:
         return Profiles()
     try:
         drafts, lines, rejected = json.loads(data)
-        profiles = Profiles([_draft(*row) for row in drafts])
-        profiles.rejected = [RejectedName(*row) for row in rejected]
-        profiles.lines = [StatedLine(path, section, DraftLine(*line)) for path, section, line in lines]
+        return Profiles(
+            [_draft(*row) for row in drafts],
+            [StatedLine(path, section, DraftLine(*line)) for path, section, line in lines],
+            [RejectedName(*row) for row in rejected],
+        )
     except (TypeError, KeyError, RecursionError) as error:
         raise ValueError(f"no profiles: {error}") from error
-    return profiles
 
 
-def _draft(
-    name: str,
-    origin: list[Any],
-    id_: str | None,
-    type_: str | None,
-    aliases: list[str],
-    description: str,
-    attributes: list[tuple[str, str]],
-    level: Any,  # noqa: ANN401 - checked
-    facts: list[Any],
-    lines: list[Any],
-    links: list[Any],
-    whole: bool,
-    root: str,
-    standing: Any,  # noqa: ANN401 - checked
-    other: str,
-    lead: str,
-) -> Draft:
-    if (level is not None and level not in CONTEXT_LEVELS) or standing not in get_args(Standing):
-        raise ValueError(f"no profiles: {level!r}, {standing!r}")
-    return Draft(
-        name,
-        Origin(*origin),
-        id_,
-        type_,
-        aliases,
-        description,
-        dict(attributes),
-        level,
-        [Fact(*fact) for fact in facts],
-        [DraftLine(*line) for line in lines],
-        [NoteLink(*link) for link in links],
-        whole,
-        root,
-        standing,
-        other,
-        lead,
-    )
+def _draft(plain: list[Any], origin: list[Any], *records: list[list[Any]]) -> Draft:
+    draft = Draft(origin=Origin(*origin), **dict(zip(_PLAIN, plain, strict=True)))
+    for (name, kind), rows in zip(_RECORDS.items(), records, strict=True):
+        setattr(draft, name, [kind(*row) for row in rows])
+    if draft.level not in (None, *CONTEXT_LEVELS) or draft.standing not in get_args(Standing):
+        raise ValueError(f"no profiles: {draft.level!r}, {draft.standing!r}")
+    return draft
