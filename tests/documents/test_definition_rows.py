@@ -8,7 +8,7 @@ import pytest
 
 import armarius._core as _core
 from armarius.documents.document import make_document
-from armarius.documents.segments import PARAGRAPH_LIMIT, SPLITTERS
+from armarius.documents.segments import PARAGRAPH_LIMIT, split_code
 
 ROWS = json.loads((Path(__file__).parents[1] / "cases" / "definitions.json").read_text(encoding="utf-8"))["rows"]
 
@@ -17,7 +17,7 @@ ROWS = json.loads((Path(__file__).parents[1] / "cases" / "definitions.json").rea
 def test_source_is_split_into_its_definitions(row):
     outline = _core.python_outline if row["suffix"] == ".py" else _core.brace_outline
     assert [one.name for one in outline(row["text"])] == row["names"]
-    found = SPLITTERS[row["suffix"]](row["text"], 0)
+    found = split_code(row["text"], row["suffix"])
     said = [[".".join(p.heading_path), row["text"][p.start : p.end].splitlines()[0]] for p in found]
     assert said == row["paragraphs"]
 

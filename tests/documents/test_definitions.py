@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armarius.documents.document import make_document
-from armarius.documents.segments import PARAGRAPH_LIMIT, SPLITTERS, split_braces, split_python
+from armarius.documents.segments import PARAGRAPH_LIMIT, split_code
 
 PYTHON = '''"""Doc."""
 
@@ -59,12 +59,12 @@ export function first(a: number) {
 """
 
 
-def parts(text, split):
-    return [(".".join(p.heading_path), text[p.start : p.end].splitlines()[0]) for p in split(text, 0)]
+def parts(text, suffix):
+    return [(".".join(p.heading_path), text[p.start : p.end].splitlines()[0]) for p in split_code(text, suffix)]
 
 
 def test_python_definitions_are_paragraphs_with_their_path():
-    assert parts(PYTHON, split_python) == [
+    assert parts(PYTHON, ".py") == [
         ("", '"""Doc."""'),
         ("", "import os"),
         ("", "LIMIT = 3"),
@@ -78,13 +78,13 @@ def test_python_definitions_are_paragraphs_with_their_path():
 
 
 def test_a_function_stays_whole_over_its_blank_lines():
-    (first,) = [p for p in split_python(PYTHON) if p.heading_path == ("first",)]
+    (first,) = [p for p in split_code(PYTHON, ".py") if p.heading_path == ("first",)]
     assert PYTHON[first.start : first.end].startswith("@decorated\ndef first")
     assert PYTHON[first.start : first.end].endswith("return inner")
 
 
 def test_definitions_in_braces_are_paragraphs_with_their_path():
-    assert parts(TYPESCRIPT, split_braces) == [
+    assert parts(TYPESCRIPT, ".ts") == [
         ("", 'import { a } from "./a";'),
         ("Box", "export class Box extends Base {"),
         ("Box.open", "open(): number {"),
@@ -102,15 +102,15 @@ def test_documents_of_code_are_split_by_their_suffix():
 
 def test_a_long_function_is_cut():
     text = "def f():\n" + "    x = 'yyyyyyyyyyyyyyyyyyyy'\n" * 300
-    found = split_python(text)
+    found = split_code(text, ".py")
     assert len(found) > 1
     assert all(p.end - p.start <= PARAGRAPH_LIMIT and p.heading_path == ("f",) for p in found)
 
 
-@pytest.mark.parametrize("split", sorted(set(SPLITTERS.values()), key=lambda f: f.__name__))
+@pytest.mark.parametrize("suffix", [".py", ".ts", ".sql"])
 @given(text=st.text(alphabet="def class(){}:\n =>'\"/林\t#", max_size=200))
-def test_paragraphs_are_in_order_and_nothing_but_blank_is_left_out(split, text):
-    found = split(text, 0)
+def test_paragraphs_are_in_order_and_nothing_but_blank_is_left_out(suffix, text):
+    found = split_code(text, suffix)
     assert [p.index for p in found] == list(range(len(found)))
     at = 0
     for paragraph in found:

@@ -38,7 +38,7 @@ from armarius.documents.data import DATA_LIMIT, is_tool_file, read_data, unescap
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.features import Features
 from armarius.documents.kinds import STORY_KINDS
-from armarius.documents.segments import SPLITTERS, Marks, Paragraph, Splitter, parts_of, split_code, split_prose
+from armarius.documents.segments import Marks, Paragraph, parts_of, split_code, split_prose
 from armarius.documents.titles import FrontMatter, read_front_matter
 from armarius.documents.units import is_supplement
 from armarius.errors import DocumentSkipped, UnknownDocument
@@ -354,9 +354,7 @@ def _make_or_skip(path: str, data: bytes, config: Config) -> Document:
         raise DocumentSkipped(path, str(error)) from None
 
 
-def make_document(
-    path: str, data: bytes, *, config: Config | None = None, splitters: Mapping[str, Splitter] = SPLITTERS
-) -> Document:
+def make_document(path: str, data: bytes, *, config: Config | None = None) -> Document:
     """A document from the bytes of a file; no file system involved.
 
     Raises:
@@ -374,7 +372,7 @@ def make_document(
             text = unescape_json(text)
         if reason := refused_text(text, prose=suffix in PROSE_SUFFIXES):
             raise Undecodable(reason)
-    document = document_of(path, text, encoding, _hash(data), config=config, splitters=splitters)
+    document = document_of(path, text, encoding, _hash(data), config=config)
     if document.front_matter.get("status") in _CUT and suffix not in CODE_SUFFIXES:
         raise NotInStory(f"status: {document.front_matter['status']}")
     return document
@@ -387,7 +385,6 @@ def document_of(
     content_hash: str,
     *,
     config: Config,
-    splitters: Mapping[str, Splitter] = SPLITTERS,
     decided: tuple[Kind, int | None] | None = None,
 ) -> Document:
     """A document from a text without a byte order mark; the path selects the reader.
@@ -398,7 +395,6 @@ def document_of(
         encoding: As of the document.
         content_hash: As of the document.
         config: Its rules state kinds.
-        splitters: Suffix to reader of paragraphs, for code.
         decided: Kind and chapter number; None where the file alone decides.
 
     Cost: one pass over the text; 0.5 ms for 20 kB of Chinese.
@@ -418,8 +414,8 @@ def document_of(
         paragraphs = prose()
     elif suffix in DATA_SUFFIXES:
         front_matter, paragraphs = read_data(suffix, text)
-    elif suffix in CODE_SUFFIXES or suffix in splitters:
-        paragraphs = splitters.get(suffix, split_code)(text, 0)
+    elif suffix in CODE_SUFFIXES:
+        paragraphs = split_code(text, suffix)
     else:  # a text of a format without a reader: plain paragraphs
         prose = partial(split_prose, text, marks=Marks(text, {}, {}, 0))
         paragraphs = prose()

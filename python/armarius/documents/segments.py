@@ -60,9 +60,6 @@ class Marks:
     body_start: int
 
 
-# The type of a splitter: (text, end of the front matter) -> paragraphs in order.
-Splitter = Callable[[str, int], list[Paragraph]]
-
 _LINE = re.compile(r"[^\r\n]+")
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 _ATX = re.compile(r"\s{0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
@@ -97,13 +94,6 @@ def split_prose(
     Cost: one pass over the lines, O(len(text)).
     """
     return _Prose(text, body_start, outline, broken, marks).run()
-
-
-def split_code(text: str, body_start: int = 0) -> list[Paragraph]:
-    """Paragraphs of source code in any language: blocks that begin unindented after a blank line."""
-    blocks = re.compile(r"\S(?:.|\n(?!\s*\n[^\s})\]])|\r)*").finditer(text, body_start)
-    pieces = cut(text, (match.span() for match in blocks))
-    return [Paragraph(i, start, end) for i, (_, start, end) in enumerate(pieces)]
 
 
 _UNDERLINE = re.compile(r"\s{0,3}(?:={3,}|-{3,})\s*")
@@ -310,8 +300,10 @@ def parts_of(path: str) -> TextParts:
     return TextParts(parts, parts[:-1], stem, point + suffix)
 
 
-# Languages with braces, for `_core.brace_outline`.
-_BRACES = "c cc cjs cpp cs cts cxx dart go h hpp java js jsx kt kts mjs mts php rs scala swift ts tsx zig"
+_PYTHON = frozenset({".py", ".pyi"})
+_NAMES_OF_BRACES = "c cc cjs cpp cs cts cxx dart go h hpp java js jsx kt kts mjs mts php rs scala swift ts tsx zig"
+_BRACES = frozenset(f".{name}" for name in _NAMES_OF_BRACES.split())
+_BLOCK = re.compile(r"\S(?:.|\n(?!\s*\n[^\s})\]])|\r)*")  # begins unindented after a blank line
 
 _LINE_COMMENTS = ("//", "#", "--")  # includes attributes of Rust and regions of C
 _LONGEST_COMMENT = 200  # lines
@@ -320,54 +312,42 @@ _DEEPEST = 8  # nesting; deeper definitions are part of the eighth, also in a mi
 _Definition = tuple[int, int, tuple[str, ...]]  # first line, last line (1-based, inclusive), names from the outermost
 
 
-def split_python(text: str, body_start: int = 0) -> list[Paragraph]:
-    """Paragraphs of Python: whole functions and methods, then the rest of classes and of the module.
+def split_code(text: str, suffix: str = "") -> list[Paragraph]:
+    """Paragraphs of source code.
+
+    Of Python and languages with braces whole functions and methods, then the rest of classes and of the module; of any
+    other language blocks that begin unindented after a blank line.
 
     Args:
         text: Any str; it need not parse.
-        body_start: Ignored: code has no front matter.
+        suffix: Of the file, which names the language.
 
     Returns:
         Paragraphs in order; `heading_path` is the names from the outermost class to the function, () at module level.
 
     Cost: one pass over the text.
     """
+    if suffix in _PYTHON:
+        return _split(text, _definitions(_core.python_outline(text), in_functions=False))
+    if suffix in _BRACES:
+        return _split(text, _definitions(_core.brace_outline(text), in_functions=True))
+    pieces = cut(text, (match.span() for match in _BLOCK.finditer(text)))
+    return [Paragraph(at, start, end) for at, (_, start, end) in enumerate(pieces)]
+
+
+def _definitions(outline: Iterable[_core.Definition], *, in_functions: bool) -> list[_Definition]:
+    """The definitions of an outline; those inside of a function are part of it, or with `in_functions` their own."""
     defs: list[_Definition] = []
-    open_: list[tuple[int, bool, tuple[str, ...]]] = []
-    for item in _core.python_outline(text):
-        while open_ and open_[-1][0] < item.first_line:
-            open_.pop()
-        if open_ and not open_[-1][1]:
-            continue  # inside of a function: part of it
-        if len(open_) >= _DEEPEST:
+    around: list[tuple[int, bool, tuple[str, ...]]] = []
+    for item in outline:
+        while around and around[-1][0] < item.first_line:
+            around.pop()
+        if len(around) >= _DEEPEST or (around and not around[-1][1]):
             continue
-        path = (*(open_[-1][2] if open_ else ()), item.name)
+        path = (*(around[-1][2] if around else ()), item.name)
         defs.append((item.first_line, item.last_line, path))
-        open_.append((item.last_line, item.kind == "class", path))
-    return _split(text, defs)
-
-
-def split_braces(text: str, body_start: int = 0) -> list[Paragraph]:
-    """Paragraphs of a language with braces, as `split_python`; finds definitions by their headers."""
-    defs: list[_Definition] = []
-    open_: list[tuple[int, tuple[str, ...]]] = []
-    for item in _core.brace_outline(text):
-        while open_ and open_[-1][0] < item.first_line:
-            open_.pop()
-        if len(open_) >= _DEEPEST:
-            continue
-        path = (*(open_[-1][1] if open_ else ()), item.name)
-        defs.append((item.first_line, item.last_line, path))
-        open_.append((item.last_line, path))
-    return _split(text, defs)
-
-
-# By file suffix; any other code is split by `segments.split_code`.
-SPLITTERS: Mapping[str, Splitter] = {
-    ".py": split_python,
-    ".pyi": split_python,
-    **{f".{name}": split_braces for name in _BRACES.split()},
-}
+        around.append((item.last_line, in_functions or item.kind == "class", path))
+    return defs
 
 
 def _split(text: str, defs: list[_Definition]) -> list[Paragraph]:
@@ -387,7 +367,7 @@ def _split(text: str, defs: list[_Definition]) -> list[Paragraph]:
         if line < len(lines) and owner[line] == owner[start]:
             continue
         path = owner[start][1]
-        for begin, end in _pieces(text, lines[start:line], whole=bool(path)):
+        for _, begin, end in cut(text, _pieces(text, lines[start:line], whole=bool(path))):
             paragraphs.append(Paragraph(len(paragraphs), begin, end, path))
         start = line
     return paragraphs
@@ -428,7 +408,7 @@ def _pieces(text: str, lines: list[tuple[int, int]], *, whole: bool) -> Iterator
     for start, stop in lines:
         blank = not text[start:stop].strip()
         if begin is not None and (stop - begin > PARAGRAPH_LIMIT or (blank and not whole)):
-            yield from _trim_span(text, begin, end)
+            yield begin, end
             begin = None
         if blank:
             continue
@@ -438,11 +418,4 @@ def _pieces(text: str, lines: list[tuple[int, int]], *, whole: bool) -> Iterator
         begin = start if begin is None else begin
         end = stop
     if begin is not None:
-        yield from _trim_span(text, begin, end)
-
-
-def _trim_span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    piece = text[start:end]
-    if piece.strip():
-        left = len(piece) - len(piece.lstrip())
-        yield start + left, start + len(piece.rstrip())
+        yield begin, end
