@@ -8,14 +8,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Final, cast, get_args
 
 from armarius.arguments import Kind
 from armarius.documents.classify import kind_named, stated_kind
 from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features
-from armarius.documents.kinds import KIND_OF_WORD, STORY_KINDS, Clue, Vote, best_of, glob, sums_of, votes_of
+from armarius.documents.kinds import STORY_KINDS, Clue, Vote, best_of, glob, sums_of, votes_of
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
 from armarius.documents.segments import folder_of, inside, parts_of
 from armarius.documents.series import Series, editions_of, kind_of_folder, orders_of, place_of, series_kind, series_of
@@ -30,7 +30,6 @@ _NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?)")
 _ALIKE: Final = ("setting", "outline", "state", "summary")  # kinds of most files of a folder that tell of the others
 _MOST: Final = 2 / 3  # share of them at least
 _NOTES: Final = 0.8  # the same of notes, of which there are many: each has a title of its own
-_MANY: Final = 20
 _A_BOOK: Final = 0.8  # share of the story in a list of files that is the list of its chapters
 _DOUBTLESS: Final = 0.9
 _END: Final = float(1 << 31)
@@ -120,6 +119,7 @@ def _file(
     line: FileLine | None,
 ) -> MappedFile:
     kind, sure, why = best_of((*traits.votes, *beside))
+    counts_on = any(vote[0] == "chapter" for vote in beside)
     if declared is not None:
         kind, sure, why = declared, 1.0, (f"armarius.toml says {declared}", *why)
     elif traits.declared:
@@ -128,9 +128,9 @@ def _file(
         kind, sure, why = kind_named(line.kind), _PROPOSED, ("a model proposed it", *why)
     elif traits.kind == "code":  # of labelled scripts, a third are tools or generated
         kind, sure, why = "code", _DOUBTLESS, ("source code",)
-    elif kind == "chapter" and traits.holds_several(beside="chapter" in map(itemgetter(0), beside)):
+    elif kind == "chapter" and traits.holds_several(beside=counts_on):
         kind = "manuscript"
-    number = _number(traits, beside) if kind == "chapter" else None
+    number = _number(traits, beside=counts_on) if kind == "chapter" else None
     if number is None and kind == "chapter" and place and place_of(parts_of(path).stem) is None:
         number = int(place[-1])  # of its folder
     volume = int(place[0]) if traits.volume is None and len(place) > 1 and number is not None else traits.volume
@@ -143,24 +143,10 @@ def _file(
     )  # fmt: skip
 
 
-def _number(traits: Features, beside: Sequence[Vote]) -> int | None:
-    if traits.chapter is not None:
-        return traits.chapter
-    if traits.marked is not None:
-        return traits.marked
-    if traits.numbers:
-        return traits.numbers[0]
-    return _counted_number(traits, beside) if traits.bare is None else traits.bare
-
-
-def _counted_number(traits: Features, beside: Sequence[Vote]) -> int | None:
-    if traits.counted is None:
-        return None
-    named = traits.counted[0]
-    is_place = (
-        len(named) <= 2 or KIND_OF_WORD.get(named) in STORY_KINDS or any(kind == "chapter" for kind, _, _ in beside)
-    )
-    return int(traits.counted[1]) if is_place else None
+def _number(traits: Features, *, beside: bool) -> int | None:
+    stated = (traits.chapter, traits.marked, *traits.numbers[:1], traits.bare)
+    number = next((number for number in stated if number is not None), None)
+    return int(traits.counted[1]) if number is None and beside and traits.counted is not None else number
 
 
 def _number_word(traits: Features) -> str | None:
@@ -184,9 +170,8 @@ def _neighbour_votes(
         else:
             _vote_as_most("alike in its series", run.paths, features, clues)
     for share, order in orders[:1]:
-        suffix, _ = Counter(parts_of(path).suffix for path in order).most_common(1)[0]
         for path in order:
-            if path.endswith(suffix) and features[path].prose and path not in aside:
+            if features[path].prose and path not in aside:
                 is_text = share >= _A_BOOK and (
                     features[path].length >= CHAPTER or place_of(parts_of(path).stem) is not None
                 )
@@ -220,8 +205,6 @@ def _companions(series: Series, features: Mapping[str, Features], clues: dict[st
         kinds = Counter(_heaviest_kind(features[path], [Clue("companion", ("", ""))]) for path in series.paths)
         kind = kinds.most_common(1)[0][0]
     for path in series.paths:
-        if not features[path].prose and kind in STORY_KINDS:
-            continue
         words = (f"{text.folder}/{text.frame}".lstrip("/"), series.ending)
         clues[path] += [Clue("companion", words), Clue("kind of companions", words, kind=kind)]
     return {*series.paths}
@@ -239,8 +222,6 @@ def _vote_as_most(
     of_folder = feature == "alike in its folder"
     least = _NOTES if kind == "note" else _MOST if kind in _ALIKE else 1
     if share <= 0.5 or (share < least and (of_folder or kind in _ALIKE)):
-        return
-    if of_folder and kind == "note" and len(paths) < _MANY:
         return
     for path in paths:
         if kind != "note" or features[path].prose < PROSE:  # prose without further evidence is judged by its run
@@ -260,9 +241,6 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[st
             counted["第"][path] = traits.marked
         elif traits.counted is not None:
             counted[traits.counted[0]][path] = traits.counted[1]
-    together = {path: number for run in counted.values() for path, number in run.items()}
-    if 3 * len({*together.values()}) >= 2 * len(together):
-        counted = defaultdict(dict, {"": together})
     for run in counted.values():
         numbers = {*run.values()}
         if len(numbers) < 2 or 3 * len(numbers) < 2 * len(run):
@@ -313,7 +291,6 @@ class _Stories:
     orders: Sequence[tuple[float, Sequence[str]]]
     said: Mapping[str, FileLine] = field(default_factory=dict)
     language: str = ""
-    by_name: set[str] = field(default_factory=set)  # folders whose files the numbers in their names put in order
     listed: dict[str, int] = field(default_factory=dict)  # places that a file gives which puts them in order
     folder: Mapping[str, str] = field(default_factory=dict)  # of each file
     places: dict[str, Place] = field(default_factory=dict)  # of each story file; no number is `_END`
@@ -334,10 +311,6 @@ class _Stories:
                 folders[home[path]].append(path)
         self.language = _main_language(spoken)
         self._drop_numbers(folders)
-        for folder, paths in folders.items():
-            numbers = [_name_number(self.features[path]) for path in paths]
-            if None not in numbers and len({*numbers}) == len(numbers):
-                self.by_name.add(folder)
         self._name_volumes(folders)
         self.places = {path: self._place(path) for path in of_story}
         self._mark_other_files()
@@ -386,10 +359,7 @@ class _Stories:
         for mark, factor in (("archive", 0.1), ("translation", 0.5), ("copy", 0.25), ("draft", 0.3), ("final", 1.5)):
             if mark in run.marks:
                 worth *= factor
-        if not run.marks and all(self.files[path].kind == "manuscript" for path in run.paths):
-            worth *= 0.6  # of a book and its chapters as files it is the copy; lengths are rounded down
-        numbered = len(run.places) > 1
-        return worth * (1.0 if run.language == self.language else 0.2) * (1.0 if numbered else 0.5)
+        return worth * (1.0 if run.language == self.language else 0.2)
 
     def _place_run(self, run: _Run, main: list[_Run]) -> None:
         """Decide whether a run continues a story, is another edition of one, or a story of its own."""
@@ -498,8 +468,7 @@ class _Stories:
         if file.kind == "manuscript" and traits.numbers:
             return file.volume, float(traits.numbers[0])
         if file.number is not None:
-            exact = _name_number(traits) if self.folder[path] in self.by_name else None
-            return file.volume, float(file.number if exact is None else exact)
+            return file.volume, float(file.number)
         return (file.volume, traits.dated) if traits.dated is not None else (file.volume, _END)
 
     def _key(self, path: str) -> tuple[object, ...]:

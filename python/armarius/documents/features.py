@@ -338,7 +338,7 @@ def _votes(
 ) -> list[Vote]:
     is_prose = shape.prose >= PROSE
     is_counted = is_prose and bare_number(stem) is not None
-    named = [*_name_clues(stem, shape, is_prose), *_folder_clues(folders, is_counted)]
+    named = [*_name_clues(stem, shape), *_folder_clues(folders, is_counted)]
     named += _front_clues(front_matter)
     if recorded is not None:
         if f".{recorded}" not in _DATA_SUFFIXES:
@@ -349,7 +349,7 @@ def _votes(
     return votes_of([one for one in (*named, *headings, *_text_clues(shape, is_prose)) if one.kind != "data"])
 
 
-def _name_clues(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Clue]:
+def _name_clues(stem: str, shape: _Shape) -> Iterator[Clue]:
     if is_supplement(stem) and chapter_number(stem) is None:
         yield Clue("supplement", (stem,))
         return

@@ -51,8 +51,6 @@ def place_of(name: str) -> Place | None:
     if second and second.start() - at <= _LONGEST and chapter_number(f"{name[at : second.start()]}1") is not None:
         frame, numbers = f"{frame}{name[at : second.start()]}#", [*numbers, float(second[0])]
         at = second.end()
-    if name[at : at + 1].isascii() and name[at : at + 1].isalpha():  # 9a01f: a handle
-        return None
     return Place(frame.lower(), tuple(numbers), name[at:])
 
 
@@ -136,12 +134,6 @@ def _split_series(folder: str, frame: str, places: Mapping[str, Place]) -> Itera
             ending = place.rest
         parted[ending][path] = place.numbers
     plain = parted.pop("", {})
-    ends = Counter(re.split(r"(?=[\s_.-])", places[path].rest)[-1] for path in plain)
-    if ends and len(plain) > 1:
-        common, count = ends.most_common(1)[0]
-        if count == len(plain) and common:  # 第1章-月考-大纲, all of them
-            parted[common] |= plain
-            plain = {}
     yield from (
         Series(folder, frame, ending, paths) for ending, paths in sorted({"": plain, **parted}.items()) if paths
     )
@@ -179,9 +171,8 @@ def _text_score(series: Series, features: Mapping[str, Features]) -> float:
     for path in series.paths:
         traits = features[path]
         if traits.kind != "code" and traits.prose >= 0.5:
-            worth += traits.length * (0.3 + traits.prose) * (3.0 if traits.spoken >= SPOKEN else 1.0)
-    kind = kind_of_name(series.ending)
-    return worth * (0.1 if kind not in (None, *STORY_KINDS) or series.edition else 1.0)
+            worth += traits.length * (0.3 + traits.prose)
+    return worth
 
 
 def series_kind(series: Series) -> Kind | None:
@@ -258,7 +249,6 @@ def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> lis
             pairs = [*zip(map(texts.__getitem__, named), map(texts.__getitem__, named[1:]), strict=False)]
             newest_first = len(pairs) > 1 and sum(a > b for a, b in pairs) >= _LEAST_NAMED * len(pairs)
             if listed >= _LEAST_NAMED * whole and not newest_first:
-                in_sequence &= sum(a <= b for a, b in pairs) >= _LEAST_NAMED * len(pairs)
                 in_sequence &= all(texts[item] or features[item].kind in STORY_KINDS for item in named)
                 of_story |= dict.fromkeys(named)
         share = len(of_story) / len(order) if order else 0.0
