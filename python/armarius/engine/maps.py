@@ -125,13 +125,9 @@ def _pattern(pattern: object) -> str:
 
 
 def _kind(kind: object) -> Kind:
-    for name in KINDS:
-        if name == kind:
-            match: Kind = name
-            return match
-    raise ContractError(
-        f"kind must be one of {', '.join(KINDS)}, got {shown(kind)}{suggestion(near(str(kind), KINDS))}"
-    )
+    if kind not in KINDS:
+        raise ContractError(f"kind must be one of {', '.join(KINDS)}, got {shown(kind)}{suggestion(near(kind, KINDS))}")
+    return kind
 
 
 class UnderstandingRequest(Asked):

@@ -164,9 +164,8 @@ class Prompts:
             opened, _ = view.unsaved(document, text)
         elif document:
             opened = view.document(document)
-        documents = dict(view.documents) if opened is None else {opened.path: opened, **view.documents}
-        if opened is not None:
-            documents[opened.path] = opened
+        first = {} if opened is None else {opened.path: opened}
+        documents = {**first, **view.documents, **first}
         regions = (Region(path, path, 0, len(entry.text)) for path, entry in documents.items())
         return locate_quote(quote, regions, lambda path: documents[path].text)
 

@@ -48,7 +48,7 @@ class HotEngine:
     @property
     def characters(self) -> int:
         """Characters of the documents in memory."""
-        raise NotImplementedError
+        return self.parts.project.characters
 
     def measure(self) -> None:
         """Set `bytes`."""

@@ -169,11 +169,6 @@ class _HotFolder(HotEngine):
     base = 1_500_000
     per_character = 17
 
-    @property
-    def characters(self) -> int:
-        """Characters of the documents at its last request."""
-        return self.parts.project.characters
-
     def close(self) -> None:
         """Release store and watcher. Callers that still hold a part can use it."""
         super().close()
