@@ -124,8 +124,12 @@ pub fn stretches(corpus: &Corpus, text: &str, filter: &Filter, limit: usize) -> 
                 (Reverse(score.to_bits()), at, share)
             })
             .collect();
-        best.sort_unstable_by_key(|&(score, at, _)| (score, at));
-        best.truncate(limit);
+        let place = |&(score, at, _): &(Reverse<u32>, u32, f32)| (score, at);
+        if limit < best.len() {
+            best.select_nth_unstable_by_key(limit, place);
+            best.truncate(limit);
+        }
+        best.sort_unstable_by_key(place);
         let placed = best.into_iter().map(|(Reverse(score), at, share)| {
             let first = all.first[at as usize];
             let document = corpus
