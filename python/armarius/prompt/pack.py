@@ -33,7 +33,7 @@ from armarius.warnings import CONTEXT_SHARE_TRIMMED
 WINDOW_PERCENT = 25
 """Of the prompt's limit: the window's share while paragraphs are on offer (docs/decisions/0034)."""
 _STEP = 256  # tokens: room changes in steps, so that a key stroke moves no paragraph
-_BATCH = 48  # rows counted at once
+_BATCH = 16  # rows counted at once, as many as an offer makes at once
 _MISSES = 96  # rows in a row that do not fit before the search for a smaller one ends
 _MISSED_STRETCHES = 12  # that do not fit before the search for a smaller one ends
 _LEAST = 24  # tokens: no paragraph worth reading is shorter with its heading
@@ -42,6 +42,7 @@ _RUN = re.compile(r"\w{4,16}")
 _SPARE = 256  # tokens that paragraphs leave before the window is given them
 _NOTHING = Previous()
 _GAP_TOKENS = 2  # of the mark between two paragraphs of one section that are no neighbours
+_MOST_BACK = 96  # that rows between their neighbours give back
 _REPAIRS = 12
 _MOST_CUT = 4  # texts that a warning names
 _OTHERS_PERCENT = 40  # of the room: more is not kept from rows that are asked for, however small it is
@@ -151,10 +152,9 @@ def _warn_of_cut(fitted: FittedPrompt, offers: Iterable[PassageStream]) -> Fitte
 
     Cost: one count of each paragraph that is to be read, remembered.
     """
-    sources, cut = {item.candidate.source for item in fitted.items}, list[str]()
-    for offer in offers:
-        if offer.shares is None:
-            continue
+    cut = list[str]()
+    for offer in [offer for offer in offers if offer.shares is not None]:
+        sources = {item.candidate.source for item in fitted.items}
         rows = [row for row in takewhile(attrgetter("asked"), offer.rows) if any(map(str.isalnum, row.text))]
         packer, texts = _Packer(fitted, offer, _NOTHING, DEFAULT_LANGUAGE), dict[str, set[str]]()
         inside = {row.text for row in rows if row.source in sources}
@@ -356,7 +356,7 @@ class _ChosenRows:
                     # A short line stands alone or says something else there; a long paragraph may be a piece of one.
                     if (lines if len(text) >= _LONG else f"\n{lines}\n") in packer.shown:
                         continue
-                if tokens > self.room + _GAP_TOKENS * _BATCH:  # whatever stands above it
+                if tokens > self.room + _MOST_BACK:  # whatever stands above it
                     if before is not None:
                         self.room, self.rows, self._seen = before
                         return False
