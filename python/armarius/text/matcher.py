@@ -129,7 +129,7 @@ class EntityMatcher:
 
     def derived(self, entity_id: str, term: str) -> ShortName | None:
         """The derivation of a mention's term; None for a listed name."""
-        return self._derived.get((entity_id, _key(term))) if self._derived else None
+        return self._derived.get((entity_id, term.lower().translate(_PLAIN))) if self._derived else None
 
     def __len__(self) -> int:
         return len(self._core)
