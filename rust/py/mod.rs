@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use super::corpus::{
         Corpus, CorpusCoverage, CorpusGroup, CorpusPart, CorpusQuery, CorpusScores, CorpusWeights,
-        ScoredParagraph, ScoredStretch, ScoredUnit,
+        ScoredUnit,
     };
     #[pymodule_export]
     use super::grep::{ScanHit, scan};

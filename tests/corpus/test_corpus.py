@@ -111,8 +111,8 @@ def test_scores_are_those_of_a_plain_implementation(corpus, rows, question):
     scores = [found.score_of(row.path, row.index) for row in rows]
     assert scores == pytest.approx(expected, rel=1e-3, abs=1e-6)
     best = found.paragraphs(10)
-    assert [one.score for one in best] == sorted((one.score for one in best), reverse=True)
-    assert found.best == best[0].score
+    assert [score for *_, score in best] == sorted((score for *_, score in best), reverse=True)
+    assert found.best == best[0][2]
 
 
 def test_a_stored_part_opens_as_it_was_and_damage_is_an_error(parts, corpus):
@@ -179,9 +179,9 @@ def test_filters_decide_what_is_found(corpus):
 def test_other_wordings_lift_what_they_find(corpus):
     own, other = (corpus.score(query_of(question)) for question in QUESTIONS[:2])
     fused = own.fused([other], mean=0.6, most=0.4)
-    best = other.paragraphs(1)[0]
-    expected = own.score_of(best.path, best.index) / own.best + 1.0
-    assert fused.score_of(best.path, best.index) == pytest.approx(expected, rel=1e-5)
+    (*place, _), *_ = other.paragraphs(1)
+    expected = own.score_of(*place) / own.best + 1.0
+    assert fused.score_of(*place) == pytest.approx(expected, rel=1e-5)
     with pytest.raises(ValueError, match="another corpus"):
         own.fused([_core.Corpus([]).score(query_of(QUESTIONS[0]))], mean=0.6, most=0.4)
 
@@ -212,9 +212,9 @@ def test_terms_are_taken_as_they_are_and_texts_are_analysed(documents):
 
 
 def test_values_compare_print_and_pickle():
-    one = _core.ScoredParagraph("a.md", 3, 0.5)
-    assert one == pickle.loads(pickle.dumps(one)) != _core.ScoredParagraph("a.md", 4, 0.5)
-    assert repr(one) == "ScoredParagraph(path='a.md', index=3, score=0.5)"
+    one, other = (_core.ScoredUnit("a.md", at, 7, "第一章", 1, 0.5, 0.5, 0.0, 0.0, None, 0.0) for at in (3, 4))
+    assert one == pickle.loads(pickle.dumps(one)) != other
+    assert repr(one).startswith("ScoredUnit(path='a.md', unit=3, number=7, ")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def worth(corpus, query, topic, *also):
     """The best of a topic's chapter, beside the best of all."""
     scores = ranked(corpus, query, *also).scores
     path = f"chapters/ch{TOPICS.index(topic) + 1:03}.md"
-    return max((one.score for one in scores.paragraphs(1000) if one.path == path), default=0.0) / scores.best
+    return max((score for name, _, score in scores.paragraphs(1000) if name == path), default=0.0) / scores.best
 
 
 STRANGERS = ("the violin", "the quarry", "the saddle", "the pepper")

@@ -26,9 +26,9 @@ query = _core.CorpusQuery(
     _core.CorpusWeights([("main", 1.0, (0.75, 0.75, 0.75, 0.75))]), [_core.CorpusGroup("main", [("灯塔", 1.0)])]
 )
 scores = corpus.score(query)
-assert_type(scores.paragraphs(3), list[_core.ScoredParagraph])
+assert_type(scores.paragraphs(3), list[tuple[str, int, float]])
 assert_type(scores.units(3), list[_core.ScoredUnit])
-assert_type(corpus.stretches("灯塔", query, 3), list[_core.ScoredStretch])
+assert_type(corpus.stretches("灯塔", query, 3), list[tuple[str, int, int, float]])
 assert_type(scores.strongest, dict[str, float])
 assert_type(scores.frequencies, list[int])
 assert_type(scores.coverage.missing, list[int])

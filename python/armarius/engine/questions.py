@@ -388,7 +388,7 @@ class Questions:
                 answer = find(scoped, query, understand(query), also=others, sources=view.sources, listed=False)
                 best, scores = answer.ranked, answer.ranked.scores
                 if best.outcome == "found" or best.stated or together or any_:
-                    ranked = [(part.path, part.index) for part in scores.paragraphs(_PLACES, scores.best * STOP_SHARE)]
+                    ranked = [place[:2] for place in scores.paragraphs(_PLACES, scores.best * STOP_SHARE)]
             results.missing, results.confidence = best.missing, answer.answer.confidence
         turns = zip_longest(ranked, map(_place, any_))
         places = (*map(_place, together), *(place for turn in turns for place in turn if place is not None))

@@ -252,7 +252,7 @@ def signs(
         coverage.best / total if total > 0 else 1.0,
         float(asked),
         float(min(names, _NAMES)),
-        first[_RANK].score / first[0].score if len(first) > _RANK else 0.0,
+        first[_RANK][2] / first[0][2] if len(first) > _RANK else 0.0,
         float(worded > 0),
         sure / worded if worded else 0.0,
     )

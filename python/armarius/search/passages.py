@@ -9,7 +9,6 @@ from itertools import chain, compress, islice
 from operator import attrgetter, not_
 from typing import TYPE_CHECKING, Final
 
-from armarius._core import ScoredParagraph, ScoredStretch
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex.cards import chapter_at, drop_blanks, settings_until
 from armarius.documents.document import Document
@@ -34,6 +33,8 @@ _LAST = 1 << 30  # after every chapter
 _FIRST = 96  # paragraphs asked of the core at first
 _AHEAD = 16  # rows made at once
 _SCENES = 8  # of what is found for an outline
+FoundStretch = tuple[str, int, int, float]
+"""Of plain search: path, first paragraph, one past the last, share of the rarity of all words of the question."""
 CLEAR: Final = 0.45
 """Of the rarity of all words of the question: a stretch of plain search that holds as much is clear."""
 
@@ -73,11 +74,11 @@ class RankedPassages:
         project_map: ProjectMap | None = None,
         highlights: MatchHighlights | None = None,
         plan: str = "",
-        plain: Sequence[ScoredStretch] = (),
+        plain: Sequence[FoundStretch] = (),
     ) -> None:
         self.outside = outside.paths
         self._barred_paths = outside.barred
-        self._stretches: dict[tuple[str, int], Sequence[PassageRow]] = {}
+        self._stretches: dict[FoundStretch, Sequence[PassageRow]] = {}
         self._named = outside.asked if reading is None else frozenset[str]()
         self.map = ProjectMap() if project_map is None else project_map
         self._counted = outside.counted
@@ -92,13 +93,13 @@ class RankedPassages:
         # What settings say of later chapters (第7章起：…) is withheld from their text as from a card.
         self._until = None if chapter is None or bounds.as_of is not None else max(chapter, *asked.chapters, 0)
         self.language, self.highlights, self._plan, self.reading = language, highlights, plan, reading
-        self._best: list[ScoredParagraph] = []
+        self._best: list[tuple[str, int, float]] = []
         self._asked_best = 0
         self._next = 0
         # A question about chapters and nothing else is answered by them.
         alone = bool(asked.chapters) and not ranked.read.words and not asked.entities and not ranked.also
         self._plain = () if alone or reading is not None or ranked.outcome == "nothing found" else plain
-        clear = [stretch.share >= CLEAR for stretch in self._plain]
+        clear = [share >= CLEAR for *_, share in self._plain]
         self._plain = [*compress(self._plain, clear), *compress(self._plain, map(not_, clear))]
         self._floor = math.inf if alone else ranked.scores.best * STOP_SHARE
         # A little lower for the core, which counts in 32 bits; where there is no floor the best is asked all the same.
@@ -123,7 +124,7 @@ class RankedPassages:
             yield part
             at += len(part)
 
-    def best(self, number: int) -> list[ScoredParagraph]:
+    def best(self, number: int) -> list[tuple[str, int, float]]:
         """At least so many of the best paragraphs, as far as there are. Asks the core in growing numbers."""
         while len(self._best) < number and self._asked_best <= len(self._best):
             self._asked_best = max(4 * self._asked_best, _FIRST)
@@ -166,19 +167,19 @@ class RankedPassages:
     def stretches(self) -> Iterator[Sequence[PassageRow]]:
         """What plain search finds and the request may see: clear ones, then others, best first; each is made once."""
         for stretch in self._plain:
-            key = stretch.path, stretch.first
-            if key not in self._stretches:
-                self._stretches[key] = self._stretch(stretch)
-            if rows := self._stretches[key]:
+            if stretch not in self._stretches:
+                self._stretches[stretch] = self._stretch(stretch)
+            if rows := self._stretches[stretch]:
                 yield rows
 
-    def _stretch(self, stretch: ScoredStretch) -> Sequence[PassageRow]:
-        document = self.documents.get(stretch.path)
-        if document is None or stretch.path in self._barred_paths:
+    def _stretch(self, stretch: FoundStretch) -> Sequence[PassageRow]:
+        path, first, end, share = stretch
+        document = self.documents.get(path)
+        if document is None or path in self._barred_paths:
             return ()
-        blocks = document.paragraphs[stretch.first : stretch.end]
+        blocks = document.paragraphs[first:end]
         inside: list[_Run] = [(document, [block for block in blocks if block.role != "heading"], None)]
-        file, clear = self.map.files.get(stretch.path), stretch.share >= CLEAR
+        file, clear = self.map.files.get(path), share >= CLEAR
         if file is None or file.edition == "main":
             return self._rows(inside, plain=True, clear=clear)
         rows = [self._row_in_main(row, file) for row in self._rows(inside, standing=False) if row.text]
@@ -294,11 +295,10 @@ class RankedPassages:
             begin = -1
             while self.reading is None and len(made) < number and begin != self._next:
                 begin, runs = self._next, list[_Run]()
-                for item in self.best(begin + 1)[begin : begin + number - len(made)]:
-                    if (score := item.score) <= self._floor:
+                for path, index, score in self.best(begin + 1)[begin : begin + number - len(made)]:
+                    if score <= self._floor:
                         break
                     self._next += 1
-                    path, index = item.path, item.index  # copied out of the core each time
                     document = self.documents.get(path)
                     if document is not None and path not in left_out and (path, index) not in self._asked:
                         runs.append((document, document.paragraphs[index : index + 1], score))

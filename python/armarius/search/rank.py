@@ -320,7 +320,7 @@ def _fuse_scores(core: CoreCorpus, own: CorpusScores, others: list[CorpusScores]
     share = _AGREES * _BEST / max(len(core), 1)
     if len(others) == 1 or share > _MOST_BY_CHANCE:
         return own.fused(others, mean=MEAN, most=GREATEST)
-    best = [{(item.path, item.index) for item in scores.paragraphs(_BEST)} for scores in (own, *others)]
+    best = [{item[:2] for item in scores.paragraphs(_BEST)} for scores in (own, *others)]
     sure, doubted = list[CorpusScores](), list[CorpusScores]()
     for at, scores in enumerate(others, 1):
         rest = [other for number, other in enumerate(best) if number != at]
@@ -346,8 +346,7 @@ def paragraphs_about(
     core, bounds = corpus.core, corpus.scope
     as_of = as_of if bounds.as_of is None else bounds.as_of
     query = CorpusQuery(_weights(), groups, kinds=list(bounds.kinds), chapters=bounds.chapters, as_of=as_of)
-    rows = core.score(query).paragraphs(limit)
-    return [(row.path, row.index) for row in rows]
+    return [(path, index) for path, index, _ in core.score(query).paragraphs(limit)]
 
 
 def _is_grounded(groups: Sequence[TermGroup], scores: CorpusScores, paragraphs: int, boost: Told) -> bool:
@@ -542,14 +541,14 @@ def wording_evidence(corpus: Corpus, ranked: Ranked) -> dict[int, Evidence]:
     best: dict[int, tuple[float, Evidence]] = {}
     for wording, query in ranked.also:
         scores = ranked.core.score(query)
-        for item in scores.paragraphs(_MANY):
-            document = corpus.document(item.path)
+        for path, index, score in scores.paragraphs(_MANY):
+            document = corpus.document(path)
             if document is None or scores.best <= 0:
                 continue
-            paragraph = document.paragraphs[item.index]
-            text = corpus.text_at(item.path, paragraph.start)
-            share = item.score / scores.best
+            paragraph = document.paragraphs[index]
+            text = corpus.text_at(path, paragraph.start)
+            share = score / scores.best
             if text is not None and share > best.get(text.key, (0.0, None))[0]:
                 detail = Reason("words.wording_alone", wording=wording)
-                best[text.key] = (share, Evidence("fulltext", detail, item.path, (paragraph.start, paragraph.end)))
+                best[text.key] = (share, Evidence("fulltext", detail, path, (paragraph.start, paragraph.end)))
     return {key: evidence for key, (_, evidence) in best.items()}

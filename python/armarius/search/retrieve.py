@@ -67,23 +67,23 @@ def lines(corpus: Corpus, result: PassageResult, most: int) -> Iterator[Hit]:
     if "outline" not in corpus.scope.kinds or ranked.outcome == "nothing found":
         return
     score = min((hit.score for hit in result.answer), default=1.0)
-    for item in ranked.scores.paragraphs(_MANY):
-        document = corpus.document(item.path)
+    for path, index, worth in ranked.scores.paragraphs(_MANY):
+        document = corpus.document(path)
         if document is None or document.kind != "outline":
             continue
-        if most <= 0 or item.score <= 0:
+        if most <= 0 or worth <= 0:
             return
-        paragraph = document.paragraphs[item.index]
+        paragraph = document.paragraphs[index]
         text = document.text[paragraph.start : paragraph.end]
         if not text.strip() or paragraph.role != "body":
             continue
         score, most = round(score * _BEHIND, 4), most - 1
         yield Hit(
-            path=item.path,
+            path=path,
             span=(paragraph.start, paragraph.end),
             heading=paragraph.heading_path,
             score=score,
-            evidence=(Evidence("outline", Reason("words.outline"), item.path, (paragraph.start, paragraph.end)),),
+            evidence=(Evidence("outline", Reason("words.outline"), path, (paragraph.start, paragraph.end)),),
             title=document.title,
             kind=document.kind,
             chapter=paragraph.chapter,

@@ -127,10 +127,10 @@ class _SentenceCorpus:
         """Of each place the best value over the best of all and its sentence; how many sentences hold each group."""
         scores = self._corpus.corpus.score(query)
         result: dict[PassageKey, tuple[float, str]] = {}
-        for item in scores.paragraphs(_MOST):
-            line, about = self.said[item.path][item.index]
+        for path, index, score in scores.paragraphs(_MOST):
+            line, about = self.said[path][index]
             for place in about:
-                result.setdefault(place, (item.score / scores.best, line))
+                result.setdefault(place, (score / scores.best, line))
         return result, scores.frequencies
 
 
@@ -264,14 +264,14 @@ def text_of(document: Document, paragraph: int) -> str:
 
 
 def _strong_files(corpus: Corpus, scores: CorpusScores) -> Iterator[_CodeHit]:
-    for item in scores.paragraphs(_LOOKED_AT):
-        document = corpus.document(item.path)
-        share = item.score / scores.best
+    for path, index, score in scores.paragraphs(_LOOKED_AT):
+        document = corpus.document(path)
+        share = score / scores.best
         if document is None or document.kind != "code" or share < _STRONG:
             continue
-        path = document.paragraphs[item.index].heading_path
-        names = tuple(name for name in _core.called_names(text_of(document, item.index)) if name not in path)
-        yield _CodeHit((item.path, item.index), share, names, path[-1] if path else "")
+        above = document.paragraphs[index].heading_path
+        names = tuple(name for name in _core.called_names(text_of(document, index)) if name not in above)
+        yield _CodeHit((path, index), share, names, above[-1] if above else "")
 
 
 def _has_code(corpus: Corpus) -> bool:

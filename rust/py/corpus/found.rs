@@ -4,17 +4,6 @@ use pyo3::prelude::*;
 
 use super::super::value::value;
 
-/// A paragraph and its score.
-#[pyclass(frozen, get_all, module = "armarius._core")]
-pub struct ScoredParagraph {
-    /// Its document.
-    pub path: String,
-    /// Its position there.
-    pub index: u32,
-    /// Comparable within one question.
-    pub score: f32,
-}
-
 /// A chapter, section, outline line or note, and what it is worth.
 #[pyclass(frozen, get_all, module = "armarius._core")]
 pub struct ScoredUnit {
@@ -42,21 +31,6 @@ pub struct ScoredUnit {
     pub best_score: f32,
 }
 
-/// A run of neighbouring paragraphs and its score in plain search.
-#[pyclass(frozen, get_all, module = "armarius._core")]
-pub struct ScoredStretch {
-    /// Its document.
-    pub path: String,
-    /// Its first paragraph there.
-    pub first: u32,
-    /// One past its last.
-    pub end: u32,
-    /// BM25.
-    pub score: f32,
-    /// How much of the rarity of the words it holds: 0 to 1.
-    pub share: f32,
-}
-
 /// How much of the question's words its best window holds.
 #[pyclass(frozen, get_all, module = "armarius._core")]
 pub struct CorpusCoverage {
@@ -70,18 +44,6 @@ pub struct CorpusCoverage {
     pub missing: Vec<usize>,
 }
 
-value!(ScoredParagraph {
-    path: String,
-    index: u32,
-    score: f32
-});
-value!(ScoredStretch {
-    path: String,
-    first: u32,
-    end: u32,
-    score: f32,
-    share: f32
-});
 value!(ScoredUnit {
     path: String,
     unit: u32,

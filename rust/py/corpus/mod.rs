@@ -6,7 +6,7 @@ mod query;
 mod scores;
 mod whole;
 
-pub use found::{CorpusCoverage, ScoredParagraph, ScoredStretch, ScoredUnit};
+pub use found::{CorpusCoverage, ScoredUnit};
 pub use part::CorpusPart;
 pub use query::{CorpusGroup, CorpusQuery, CorpusWeights};
 pub use scores::CorpusScores;

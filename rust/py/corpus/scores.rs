@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::found::{CorpusCoverage, ScoredParagraph, ScoredUnit};
+use super::found::{CorpusCoverage, ScoredUnit};
 use crate::corpus::corpus::Corpus;
 use crate::corpus::fuse::fuse;
 use crate::corpus::scored::{self, Scored};
@@ -52,17 +52,13 @@ impl CorpusScores {
         }
     }
 
-    /// Paragraphs by (-score, path, index), those above a score, at least 0.
+    /// Path, position and score of paragraphs by (-score, path, position), those above a score, at least 0.
     #[pyo3(signature = (limit, /, above = 0.0))]
-    fn paragraphs(&self, limit: usize, above: f32) -> Vec<ScoredParagraph> {
+    fn paragraphs(&self, limit: usize, above: f32) -> Vec<(&str, u32, f32)> {
         let best = self.scored.best_first(limit, above).into_iter();
         best.map(|(number, score)| {
             let (path, index) = self.place(number);
-            ScoredParagraph {
-                path: path.to_owned(),
-                index,
-                score,
-            }
+            (path, index, score)
         })
         .collect()
     }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
-use super::found::ScoredStretch;
 use super::part::CorpusPart;
 use super::query::CorpusQuery;
 use super::scores::CorpusScores;
@@ -108,7 +107,8 @@ impl Corpus {
         })
     }
 
-    /// The best stretches for the words of a text, of what the question `within` may find.
+    /// The best stretches for the words of a text, of what the question `within` may find: path, first paragraph, one
+    /// past the last, and how much of the rarity of the words it holds, 0 to 1.
     #[pyo3(signature = (text, within, limit, /))]
     fn stretches(
         &self,
@@ -116,14 +116,11 @@ impl Corpus {
         text: &str,
         within: &CorpusQuery,
         limit: usize,
-    ) -> Vec<ScoredStretch> {
+    ) -> Vec<(&str, u32, u32, f32)> {
         let found = py.detach(|| stretches(&self.0, text, &within.0.filter, limit));
-        let placed = found.into_iter().map(|one| ScoredStretch {
-            path: self.0.documents[one.document].rows.path.clone(),
-            first: one.first,
-            end: one.end,
-            score: one.score,
-            share: one.share,
+        let placed = found.into_iter().map(|one| {
+            let path = &*self.0.documents[one.document].rows.path;
+            (path, one.first, one.end, one.share)
         });
         placed.collect()
     }

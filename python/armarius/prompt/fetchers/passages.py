@@ -14,7 +14,6 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from armarius._core import ScoredStretch
 from armarius.codex import Codex, Entity, Relation
 from armarius.codex.cards import Visible, holds, one_line, span_label
 from armarius.documents.document import Document
@@ -27,7 +26,7 @@ from armarius.prompt.fetchers.entities import card_candidate, card_of, relation_
 from armarius.prompt.fetchers.story import plan_of_chapter
 from armarius.search.corpus import Corpus, Outside
 from armarius.search.explain import MatchHighlights
-from armarius.search.passages import RankedPassages
+from armarius.search.passages import FoundStretch, RankedPassages
 from armarius.search.query.words import ANY
 from armarius.search.rank import Ranked
 from armarius.search.retrieve import PassageResult, Sources, ask_graph, find
@@ -202,12 +201,13 @@ class PassageFetcher:
         return ids
 
 
-def _best_stretches(corpus: Corpus, result: PassageResult, wordings: Sequence[str]) -> list[ScoredStretch]:
+def _best_stretches(corpus: Corpus, result: PassageResult, wordings: Sequence[str]) -> list[FoundStretch]:
     """The best stretches of all texts for each wording, in turn."""
     core = (corpus.whole if corpus.wider is None else corpus.wider()).core
     best = [core.stretches(cleaned(wording), result.ranked.query, _STRETCHES) for wording in wordings]
-    turns = zip_longest(*best)
-    return list({(item.path, item.first): item for turn in turns for item in turn if item is not None}.values())
+    if len(best) == 1:
+        return best[0]
+    return list({item[:2]: item for turn in zip_longest(*best) for item in turn if item is not None}.values())
 
 
 def _unknown_words(ranked: Ranked) -> list[Omission]:
