@@ -107,6 +107,7 @@ def understand(
     return _look_up_words(recipe, words if spelled.task == "ask" else _drop_length(words), spelled.task)
 
 
+@lru_cache(maxsize=16)
 def _read(query: str, *, weighs: bool = True) -> Recipe:
     """What the words of a request say; text that nobody asks with is no sentence to weigh."""
     text = _fold_text(query)
@@ -192,7 +193,7 @@ def _words_in(text: str) -> _Words:
 def _sets_in(text: str) -> _Sets:
     """The sets of the words in a text, and what else a rule may ask for."""
     by = _patterns()
-    sets = {name for name in _BY_PATTERN if by[name].search(text)}.union(*map(_SETS, _words_in(text)))
+    sets = {name for name in _BY_PATTERN if by[name].search(text)}.union(*map(_SETS, _words_in(text.rstrip("?？"))))
     sets |= {"asks"} if "who" in sets else set()
     return frozenset(sets | {"place"} if _CHAPTER in text else sets)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources, util
 from itertools import pairwise
-from operator import itemgetter
+from operator import add, itemgetter, methodcaller
 from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
@@ -35,6 +35,8 @@ _LONGEST_GREETING: Final = 100  # code points
 _SHORTEST: Final = 2  # letters of a word that may stand without its apostrophe
 _SPACED = re.compile(rf"[^\W_{UNSPACED}]")  # a letter or digit that is part of a longer token
 _LATIN = re.compile(rf"(?=[\0-{_LAST_LATIN}])\w")  # a part of a Latin word or of a name of code
+_BEGINNING = re.compile(rf"[^\0-{_LAST_LATIN}]|(?<!-)(?<!(?=[\0-{_LAST_LATIN}])\w)\S")  # where a word may begin
+_START_OF = methodcaller("start")
 _NUMBER = re.compile(r"\d+")
 _PIECE = re.compile(r"[a-z0']+|(?:(?![a-z])[^\W\d_])+|[?？]")
 
@@ -158,11 +160,11 @@ class WordSets:
         plain = text.replace("-", " ")
         words: list[SetWord] = []
         rows_of = self._by_beginning.get
-        at = 0
-        while at < len(plain):
-            is_inside = plain[at] <= _LAST_LATIN and at > 0 and (text[at - 1] == "-" or _LATIN.match(text, at - 1))
-            pair, single = ((), ()) if is_inside else (rows_of(plain[at : at + 2], ()), rows_of(plain[at], ()))
-            for word, is_open, names in (*pair, *single):
+        past = 0
+        for at in map(_START_OF, _BEGINNING.finditer(text)):
+            if at < past:
+                continue
+            for word, is_open, names in (*rows_of(plain[at : at + 2], ()), *rows_of(plain[at], ())):
                 if not plain.startswith(word, at):
                     continue
                 end = at + len(word)
@@ -170,9 +172,8 @@ class WordSets:
                     end += 1
                 if word[-1] > _LAST_LATIN or not _LATIN.match(plain, end):
                     words.append(SetWord(at, end, *names))
-                    at = end - 1
+                    past = end
                     break
-            at += 1
         return words
 
 
@@ -196,7 +197,7 @@ class LinearModel:
 
     def best(self, features: Iterable[str], default: str, least: int) -> str:
         """The class of the largest sum if it leads that of `default` by `least` times the root of the features."""
-        rows = [row for feature in features if (row := self._rows.get(feature))]
+        rows = list(filter(None, map(self._rows.get, features)))
         sums = list(map(sum, zip(*rows, strict=True))) or [0] * len(self._classes)
         lead = max(sums) - sums[self._classes.index(default)]
         return self._classes[sums.index(max(sums))] if lead**2 > least**2 * len(rows) else default
@@ -207,8 +208,10 @@ def ngrams(text: str) -> set[str]:
     before, grams = "^", {"^"}
     for piece in _PIECE.findall(_NUMBER.sub("0", text)):
         is_latin, word = piece[0] <= _LAST_LATIN, f" {piece} "
-        for length in range(1, 5 if is_latin else 4):
-            grams.update([word[at : at + length] for at in range(len(word) - length + 1)])
+        parts: Iterable[str] = word
+        for at in range(1, 5 if is_latin else 4):
+            grams.update(parts := list(parts))
+            parts = map(add, parts, word[at:])
         if is_latin:
             grams |= {word, f"{before} {piece}"}
         before = piece if is_latin else piece[-1]
