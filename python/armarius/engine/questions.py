@@ -265,9 +265,8 @@ class Questions:
             )  # fmt: skip
         leveled, language = _level_marker(view), self._language or view.language
         hits = [replace(hit, reason=sentence(map(_DETAIL, hit.evidence), language)) for hit in answer]
-        answer = replace(answer, hits=tuple(map(leveled, hits)) if leveled else tuple(hits))
         warnings = (*view.stale, *answer.warnings, *worded.warnings)
-        return replace(answer, warnings=warnings, carried=carried)
+        return replace(answer, hits=tuple(map(leveled, hits) if leveled else hits), warnings=warnings, carried=carried)
 
     def excerpt(self, hit: Hit, *, chapters: int | Chapters | None = OPEN, as_of: int | None = None) -> str:
         """The text behind a hit: its section, or the paragraphs its evidence points at; "" when the file is gone.
@@ -532,11 +531,11 @@ def _level_marker(view: ProjectView) -> Callable[[Found], Found] | None:
     """Adds to a result why prompts do not show it: the level of an entity, the kind or edition of a hidden file."""
     never = {entity.id for entity in view.codex.entities if entity.level == "never"}
     kept = never | {entity.id for entity in view.codex.entities if entity.level == "manual_only"}
-    if not kept and not view.map.hidden:
-        return None
     described = view.described_entities() if kept else {}
     levels = {"never": hidden_spans(described, never), "manual_only": hidden_spans(described, kept)}
     seen = {level: Visible(view.documents, Bounds(hidden=spans)) for level, spans in levels.items() if spans}
+    if not seen and not view.map.hidden:
+        return None
 
     def leveled(hit: Found) -> Found:
         if hit.path in view.map.hidden:
