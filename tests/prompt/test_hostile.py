@@ -8,7 +8,7 @@ from tests.prompt.forgeries import expected, read
 from tests.prompt.hostile import documents
 from tests.prompt.support import assemble, candidate
 
-from armarius.prompt.escape import escape
+from armarius.prompt.admit import escape
 from armarius.prompt.report.display import page
 from armarius.types import LAYERS
 

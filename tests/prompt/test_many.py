@@ -11,8 +11,7 @@ from tests.prompt.hostile import ATTACKS, documents
 from tests.prompt.support import assemble, candidate
 
 from armarius.prompt import admit as admission
-from armarius.prompt.admit import QUERY_SOURCE, admit, canonical
-from armarius.prompt.escape import doubtful, escape
+from armarius.prompt.admit import QUERY_SOURCE, admit, canonical, doubtful, escape
 from armarius.prompt.fetch import FetchOutcome
 from armarius.types import LAYERS, Candidate, Fetched
 

@@ -12,7 +12,7 @@ summaries.toml  the prompt for summaries: engine/summaries.py
 rewording.toml  the prompt for query variants: `armarius/rewording.py`
 intents.toml    what requests ask for by their verb, parts and shares of their prompts: search/query/recipe.py
 intents.txt     weights of a linear model of requests, from benches/fit_intents.py: search/query/words.py
-look_alikes.toml letters that look like others, from scripts/build_look_alikes.py: prompt/escape.py
+look_alikes.toml letters that look like others, from scripts/build_look_alikes.py: prompt/admit.py
 probes.toml     unrelated questions: vectors/embedder.py
 units.toml      what chapters, parts, scenes … are called, numerals: documents/units.py
 frames.toml     headings, labels and type names of prompts by language: `armarius/headings.py`

@@ -3,7 +3,7 @@
 request.py       a request to a task: document read, cursor in code points, counter and profile chosen
 assembler.py     the steps in their order, and nothing else
 fetch.py         every fetcher asked, in parallel, with a timeout; pins and mutes applied
-admit.py         checked, escaped (escape.py), without duplicates, in one order
+admit.py         checked, escaped, without duplicates, in one order
 pack.py          the fit, without texts written or sources asked: shares.py limits cards, turns and story,
                  continuation.py holds what the previous prompt had, allocate.py chooses what is demanded
                  (profile.py), then paragraphs fill what is left

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from armarius._core import BudgetItems, allocate
 from armarius.errors import BudgetError, BudgetTooSmall
-from armarius.prompt.admit import Admitted
+from armarius.prompt.admit import Admitted, insert_marks, trimmed
 from armarius.prompt.counter import CachedCounter, cut, window
-from armarius.prompt.escape import insert_marks, trimmed
 from armarius.prompt.profile import MOST_TOKENS, BudgetProfile
 from armarius.prompt.render import (
     CLOSING,

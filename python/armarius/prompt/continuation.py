@@ -28,10 +28,9 @@ from pydantic import TypeAdapter
 
 from armarius.errors import BudgetError, ContractError
 from armarius.headings import Reason
-from armarius.prompt.admit import Admitted, canonical
+from armarius.prompt.admit import Admitted, canonical, escape
 from armarius.prompt.allocate import FULL, OMITTED, Allocation, Demand, FittedPrompt, Terms
 from armarius.prompt.counter import CachedCounter, common_prefix
-from armarius.prompt.escape import escape
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import PromptItem
 from armarius.types import Candidate, Evidence

@@ -19,11 +19,10 @@ from armarius.documents.classify import DATA_SUFFIXES
 from armarius.documents.data import values_in
 from armarius.errors import BudgetError
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
-from armarius.prompt.admit import Admitted
+from armarius.prompt.admit import Admitted, escape_short, group_heading
 from armarius.prompt.allocate import FittedPrompt
 from armarius.prompt.continuation import Previous, fit_demand
 from armarius.prompt.counter import CachedCounter
-from armarius.prompt.escape import escape_short, group_heading
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import CLOSING, OPENING, PromptItem, layer_pieces
 from armarius.prompt.shares import drop_older_turns, limit_shares, turns_of

@@ -28,7 +28,7 @@ from operator import itemgetter
 from typing import Any, Final, Literal
 
 from armarius.errors import ContractError
-from armarius.prompt.escape import closing, escape, offsets_after, opening, strip_marks
+from armarius.prompt.admit import closing, escape, offsets_after, opening, strip_marks
 from armarius.types import DOCUMENT, LAYER_INDEX, LAYERS, PASSAGE, WINDOW, Candidate, LayerName
 from armarius.validation import shown
 

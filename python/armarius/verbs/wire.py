@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from armarius.errors import ArmariusError, ContextWarning
 from armarius.io import without_paths
-from armarius.prompt.escape import escape
+from armarius.prompt.admit import escape
 from armarius.prompt.report.items import PackItem, PackOmission
 from armarius.requests import wire_name
 from armarius.types import LAYERS, Hit

@@ -22,7 +22,7 @@ from armarius.documents.kinds import title_words
 from armarius.documents.titles import filled_in
 from armarius.errors import ConfigError, ContextWarning
 from armarius.headings import HEADINGS, Reason
-from armarius.prompt.escape import marks_of
+from armarius.prompt.admit import marks_of
 from armarius.prompt.fetchers.entities import (
     Cards,
     EntitySource,
@@ -328,7 +328,7 @@ class ImmediateFetcher:
     """The window around the cursor as `editor:cursor-window`; the budget keeps what is nearest the cursor.
 
     The text stays the author's, byte for byte, but for the marks of cursor and selection
-    (`armarius.prompt.escape`); the place of the cursor is the candidate's `anchor`, what is
+    (`armarius.prompt.admit`); the place of the cursor is the candidate's `anchor`, what is
     selected its `core`, which is in the prompt whole or there is none. Without a document, the additional input is the
     window; with one, an additional input that the window does not contain follows it as `editor:selection`.
 

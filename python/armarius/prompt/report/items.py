@@ -11,9 +11,8 @@ from armarius.codex.model import Entity
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, kind_name, say, sentence
-from armarius.prompt.admit import QUERY_SOURCE
+from armarius.prompt.admit import QUERY_SOURCE, escape, strip_marks
 from armarius.prompt.allocate import FittedPrompt
-from armarius.prompt.escape import escape, strip_marks
 from armarius.prompt.pack import cards_of, covering_card
 from armarius.prompt.render import Form, PromptItem, Texts, shown_span
 from armarius.search.passages import title_of
