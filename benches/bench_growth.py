@@ -10,7 +10,7 @@ import pytest
 
 from armarius import EntityMatcher
 from armarius._core import KeySet
-from armarius.codex.profiles.read import parse_profiles
+from armarius.codex.profiles import parse_profiles
 from armarius.documents.manuscripts import extract
 from armarius.documents.segments import split_prose
 

@@ -20,8 +20,8 @@ from tests.test_half_typed import LINES, READERS
 
 import armarius
 from armarius import activate
-from armarius.codex.profiles import fields
-from armarius.codex.profiles.read import parse_profiles
+from armarius.codex import profile_fields as fields
+from armarius.codex.profiles import parse_profiles
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import make_document
 from armarius.errors import ArmariusError

@@ -10,11 +10,11 @@ from tests.steps import DoesNotEnd, steps
 
 from armarius import activate
 from armarius.arguments import read_messages
-from armarius.codex.authored.protocol import read_blocks
 from armarius.codex.codex_json import parse_codex_json, read_tree
 from armarius.codex.load import profiles_in
-from armarius.codex.profiles.fields import parse_page
-from armarius.codex.profiles.read import parse_profiles
+from armarius.codex.profile_fields import parse_page
+from armarius.codex.profiles import parse_profiles
+from armarius.codex.protocol import read_blocks
 from armarius.corpus.story import volume_plan
 from armarius.documents.classify import DATA_SUFFIXES, PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable

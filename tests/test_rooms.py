@@ -115,7 +115,7 @@ def test_a_folder_of_prose_and_a_prompt_load_no_door(tmp_path):
         "index.watcher",
         "search.models",
         "codex.people",
-        "codex.authored.in_place",
+        "codex.in_place",
     ]
     assert not {f"armarius.{name}" for name in unneeded} & set(loaded)
     assert [name for name in loaded if is_door(name)] == []

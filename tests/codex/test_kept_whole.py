@@ -86,7 +86,7 @@ def test_what_is_no_id_is_unknown_and_named_in_brief(tmp_path, codex, wrong):
 
 
 def test_a_file_that_would_be_larger_than_is_read_is_not_written(tmp_path, codex, monkeypatch):
-    monkeypatch.setattr("armarius.codex.authored.record_file._MAX_BYTES", 4096)
+    monkeypatch.setattr("armarius.codex.record_file._MAX_BYTES", 4096)
     codex.create("人", description="雪" * 400)
     with pytest.raises(ArmariusError, match="at most 4,096 are read"):
         codex.create("山", description="雪" * 1000)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from armarius.codex import draft as links
+from armarius.codex import profile_fields as fields
 from armarius.codex.codex_json import profiles_of_data
-from armarius.codex.profiles import draft as links
-from armarius.codex.profiles import fields
-from armarius.codex.profiles.draft import pack, unpack
-from armarius.codex.profiles.fields import split_names
-from armarius.codex.profiles.read import parse_profiles
+from armarius.codex.draft import pack, unpack
+from armarius.codex.profile_fields import split_names
+from armarius.codex.profiles import parse_profiles
 
 DATA = json.loads((Path(__file__).parents[1] / "cases" / "profiles_of_data.json").read_text(encoding="utf-8"))
 ROWS = json.loads((Path(__file__).parents[1] / "cases" / "profiles.json").read_text(encoding="utf-8"))

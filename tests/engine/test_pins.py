@@ -407,7 +407,7 @@ def test_records_that_may_not_be_written_stay_with_the_former_path(engine, monke
     def fail(*_):
         raise armarius.StoreError("read-only")
 
-    monkeypatch.setattr("armarius.codex.authored.collection.Summaries.follow", fail)
+    monkeypatch.setattr("armarius.codex.collection.Summaries.follow", fail)
     (engine.root / FIRST).rename(engine.root / "chapters/ch009.md")
     assert "chapters/ch009.md" in {document.path for document in engine.documents()}
     assert engine.summaries.stale() == (FIRST,)

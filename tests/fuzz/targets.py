@@ -12,10 +12,10 @@ from tests.steps import steps
 import armarius
 import armarius._core as _core
 from armarius import EntityMatcher, TokenCounter, truncate
-from armarius.codex.authored.protocol import read_blocks
 from armarius.codex.codex_json import parse_codex_json
-from armarius.codex.profiles.fields import parse_page
-from armarius.codex.profiles.read import parse_profiles
+from armarius.codex.profile_fields import parse_page
+from armarius.codex.profiles import parse_profiles
+from armarius.codex.protocol import read_blocks
 from armarius.corpus.part import parts_of
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.kinds import CARD_KINDS

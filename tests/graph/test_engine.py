@@ -10,8 +10,8 @@ from tests.graph.programs import fake_program
 
 import armarius
 from armarius.cli import main
-from armarius.codex.authored.record_file import RecordFile
 from armarius.codex.model import Entity, Fact, Relation
+from armarius.codex.record_file import RecordFile
 from armarius.errors import CodexError, GraphError
 from armarius.graph import Graph, NervusDBGraph, to_bytes
 from armarius.graph.entity_cache import GraphGuard

@@ -42,8 +42,8 @@ from armarius.cli.options import (
     words,
 )
 from armarius.cli.trusting import TrustReport, trust_report
-from armarius.codex.authored.in_place import EDITABLE
 from armarius.codex.codex_json import IMPORTERS
+from armarius.codex.in_place import EDITABLE
 from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity, SharedName, shared_names
 from armarius.documents.classify import PROSE_SUFFIXES, unread_files

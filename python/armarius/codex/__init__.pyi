@@ -1,13 +1,11 @@
 # Written by scripts/write_reference.py from the table in __init__.py.
-from armarius.codex.authored.codex import AuthoredCodex as AuthoredCodex
-from armarius.codex.authored.collection import Constraints as Constraints
-from armarius.codex.authored.collection import Memories as Memories
-from armarius.codex.authored.collection import Pins as Pins
-from armarius.codex.authored.collection import Summaries as Summaries
-from armarius.codex.authored.protocol import Authored as Authored
-from armarius.codex.authored.protocol import RecordStore as RecordStore
+from armarius.codex.authored import AuthoredCodex as AuthoredCodex
 from armarius.codex.cards import entity_card as entity_card
 from armarius.codex.cards import short_card as short_card
+from armarius.codex.collection import Constraints as Constraints
+from armarius.codex.collection import Memories as Memories
+from armarius.codex.collection import Pins as Pins
+from armarius.codex.collection import Summaries as Summaries
 from armarius.codex.load import build_codex as build_codex
 from armarius.codex.load import load_codex as load_codex
 from armarius.codex.load import read_declared as read_declared
@@ -30,4 +28,6 @@ from armarius.codex.model import Summary as Summary
 from armarius.codex.people import short_names as short_names
 from armarius.codex.proposals import ProposedName as ProposedName
 from armarius.codex.proposals import propose_names as propose_names
+from armarius.codex.protocol import Authored as Authored
+from armarius.codex.protocol import RecordStore as RecordStore
 from armarius.text.matcher import ShortName as ShortName

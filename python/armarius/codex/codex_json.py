@@ -22,10 +22,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from armarius.codex.draft import Draft, DraftRelation, Profiles
 from armarius.codex.model import CONTEXT_LEVELS, Fact, Origin, RejectedName
-from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles
-from armarius.codex.profiles.entity import add_label, is_placeholder, is_plausible, lead_of, read_name
-from armarius.codex.profiles.fields import Field, is_personal, role_of
+from armarius.codex.profile_entity import add_label, is_placeholder, is_plausible, lead_of, read_name
+from armarius.codex.profile_fields import Field, is_personal, role_of
 from armarius.documents.data import NOBODY, fill_names, load_json
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic, page_type, parse_front_matter

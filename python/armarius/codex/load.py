@@ -7,14 +7,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from armarius.codex.authored.codex import AuthoredCodex
-from armarius.codex.authored.protocol import BookName, Check, RecordStore, profile_of_text
-from armarius.codex.authored.record_file import FOLDER, RecordFile
+from armarius.codex.authored import AuthoredCodex
 from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, card_draft, parse_codex_json, profiles_of_data
+from armarius.codex.draft import Profiles
 from armarius.codex.merge import SeriesFolder, file_of, merge, profiles_of
 from armarius.codex.model import Codex, Origin
 from armarius.codex.names_in_story import Story, apply_people, judge_profiles, names_sought, uses_in
-from armarius.codex.profiles.draft import Profiles
+from armarius.codex.protocol import BookName, Check, RecordStore, profile_of_text
+from armarius.codex.record_file import FOLDER, RecordFile
 from armarius.documents.classify import PROSE_SUFFIXES, stated_kind
 from armarius.documents.data import card_in
 from armarius.documents.decide import Rules
@@ -159,7 +159,7 @@ def profiles_in(document: Document, path: str, tables: Sequence[PeopleTable] = (
         return profiles_of_data(path, document.text) if kind == "setting" else Profiles()
     if suffix not in PROSE_SUFFIXES:
         return Profiles()
-    from armarius.codex.profiles.read import parse_profiles  # what is kept with the index is not read again
+    from armarius.codex.profiles import parse_profiles  # what is kept with the index is not read again
     from armarius.documents.markup import markdown_of
 
     text = markdown_of(suffix, document.text)

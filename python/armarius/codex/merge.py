@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from armarius.codex.cards import one_line
 from armarius.codex.codex_json import CodexFile
+from armarius.codex.draft import Draft, DraftRelation, Profiles, StatedLine
 from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, NameIndex, Overruled, Relation, qualified
-from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles, StatedLine
-from armarius.codex.profiles.fields import is_wrong_level, role_of
+from armarius.codex.profile_fields import is_wrong_level, role_of
 from armarius.documents.document import Document
 from armarius.errors import CodexError
 from armarius.headings import frame
@@ -159,7 +159,7 @@ def merge(
             edges.append(Relation(source, target, item.type, item.since, item.until, item.origin))
     problems += _wrong_levels([draft for parts in drafts for draft in parts])
     if entities:
-        from armarius.codex.profiles.relations import link_relations, name_link_targets, pair_of, relations_of
+        from armarius.codex.profile_relations import link_relations, name_link_targets, pair_of, relations_of
 
         for entity, parts in zip(entities, drafts, strict=True):
             for draft in parts:

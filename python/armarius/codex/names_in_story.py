@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from armarius.codex.draft import Draft, Profiles
 from armarius.codex.model import Origin, RejectedName
-from armarius.codex.profiles.draft import Draft, Profiles
-from armarius.codex.profiles.entity import add_lead_names, is_han_name, is_name_shaped
-from armarius.codex.profiles.fields import NAME_PARTS
+from armarius.codex.profile_entity import add_lead_names, is_han_name, is_name_shaped
+from armarius.codex.profile_fields import NAME_PARTS
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic
 from armarius.text.matcher import EntityMatcher, ShortName

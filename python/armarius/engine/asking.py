@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, Final
 
 from armarius.arguments import KINDS
-from armarius.codex.profiles.fields import role_of
+from armarius.codex.profile_fields import role_of
 from armarius.codex.proposals import ProposedName, propose_names
 from armarius.documents.classify import unread_files
 from armarius.documents.kinds import CARD_KINDS, STORY_KINDS, glob

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import armarius.doors as doors
-from armarius.codex.authored.record_file import FOLDER
+from armarius.codex.record_file import FOLDER
 from armarius.deadline import SingleFlight
 from armarius.engine.maps import Maps, Understanding
 from armarius.engine.project import Project

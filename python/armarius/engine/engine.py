@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import armarius.doors as doors
 from armarius.arguments import OPEN, Chapters, Kind
 from armarius.codex import AuthoredCodex, Constraints, Memories, Pins
-from armarius.codex.authored.record_file import FOLDER
+from armarius.codex.record_file import FOLDER
 from armarius.deadline import awaitable, verb_of
 from armarius.documents.document import refusal_of
 from armarius.engine import build

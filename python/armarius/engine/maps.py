@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from armarius.arguments import KINDS, Kind
-from armarius.codex.authored.record_file import records_of
+from armarius.codex.record_file import records_of
 from armarius.deadline import CALLER, calling, run_with_deadline
 from armarius.documents.classify import is_closed, matching_files, unread_files
 from armarius.documents.kinds import glob

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from inspect import isawaitable
 from typing import Any, Final, NamedTuple
 
-from armarius.codex.authored.collection import Listed
+from armarius.codex.collection import Listed
 from armarius.codex.model import Deleted, PassageSummary, Summary
 from armarius.deadline import CALLER, awaitable
 from armarius.documents.document import Document

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Final, cast
 
 from armarius._core import __version__
 from armarius.arguments import Kind
-from armarius.codex.authored.codex import AuthoredCodex
-from armarius.codex.authored.protocol import Authored
+from armarius.codex.authored import AuthoredCodex
+from armarius.codex.draft import Profiles
+from armarius.codex.draft import pack as pack_profiles
+from armarius.codex.draft import unpack as unpack_profiles
 from armarius.codex.load import build_codex, profiles_in
 from armarius.codex.merge import SeriesFolder
 from armarius.codex.model import Codex
 from armarius.codex.names_in_story import Story, Uses, names_sought, uses_in
-from armarius.codex.profiles.draft import Profiles
-from armarius.codex.profiles.draft import pack as pack_profiles
-from armarius.codex.profiles.draft import unpack as unpack_profiles
+from armarius.codex.protocol import Authored
 from armarius.corpus.part import FORM, names_met, part_row
 from armarius.corpus.part import KIND as PART
 from armarius.documents.classify import stated_kind

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, Self
 
 from armarius._core import EventQueue
-from armarius.codex.authored.protocol import Authored
 from armarius.codex.model import Codex, Entity, NameIndex
+from armarius.codex.protocol import Authored
 from armarius.corpus.part import FORM
 from armarius.corpus.part import KIND as PART
 from armarius.documents.document import Skipped

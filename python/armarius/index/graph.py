@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from armarius.codex.authored.codex import AuthoredCodex
-from armarius.codex.authored.in_place import Pages, Parse, changed_meanwhile
-from armarius.codex.authored.record_file import FOLDER
+from armarius.codex.authored import AuthoredCodex
+from armarius.codex.in_place import Pages, Parse, changed_meanwhile
 from armarius.codex.load import AUTHORED_FILE, profiles_in
 from armarius.codex.model import Entity, Origin, Relation
+from armarius.codex.record_file import FOLDER
 from armarius.documents.decode import Undecodable, decode, encode
 from armarius.documents.document import document_of
 from armarius.errors import CodexError, DescribedElsewhere, StoreConflict, UnknownId

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from typing import Final, Literal, TypeVar
 
-from armarius.codex.authored.protocol import Authored
+from armarius.codex.protocol import Authored
 from armarius.deadline import is_ready, run_in_thread, wait_until
 from armarius.documents.document import Document, Skipped
 from armarius.documents.features import Features

@@ -17,9 +17,9 @@ import armarius._core as _core
 import armarius.doors as doors
 from armarius._core import is_local
 from armarius.arguments import Bounds, Kind, check_arg, joined_scores, read_wordings
-from armarius.codex.authored.collection import Pins, Summaries
-from armarius.codex.authored.protocol import Authored
+from armarius.codex.collection import Pins, Summaries
 from armarius.codex.load import FolderAuthored
+from armarius.codex.protocol import Authored
 from armarius.corpus.part import StoreCorpus, by_words
 from armarius.deadline import verb_of
 from armarius.documents.classify import is_hidden

@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 
 from armarius._core import EventQueue
-from armarius.codex.authored.codex import AuthoredCodex
+from armarius.codex.authored import AuthoredCodex
 from armarius.codex.load import FolderAuthored
 from armarius.codex.merge import SeriesFolder, qualified
 from armarius.documents.document import Document, Skipped, read_documents, walk_files

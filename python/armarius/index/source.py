@@ -42,7 +42,7 @@ from armarius.trust.settings import Config
 from armarius.warnings import CONFIG_KEPT
 
 if TYPE_CHECKING:
-    from armarius.codex.authored.protocol import Authored
+    from armarius.codex.protocol import Authored
     from armarius.trust.settings import Permissions
 
 

@@ -1,7 +1,7 @@
 """Word files of the package.
 
 kinds.toml      names of files, folders and headings: documents/kinds.py
-profiles.toml   labels of profiles, context levels: codex/profiles/fields.py
+profiles.toml   labels of profiles, context levels: codex/profile_fields.py
 names.toml      parts of names, titles, genders, closed classes: codex/people.py
 questions.toml  kin of questions, words of consistency: search/query/words.py
 attributes.toml attributes and values for comparing sentences: search/contradictions/values.py

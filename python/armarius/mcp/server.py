@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 from pydantic import Field, create_model
 
 from armarius._core import __version__
-from armarius.codex.authored.codex import BY_FORCE
+from armarius.codex.authored import BY_FORCE
 from armarius.deadline import request_id
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ContractError, MissingExtra, ProjectError

@@ -14,7 +14,7 @@ from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Final
 
-from armarius.codex.profiles.fields import is_known, role_of
+from armarius.codex.profile_fields import is_known, role_of
 from armarius.documents.classify import DATA_SUFFIXES
 from armarius.documents.data import values_in
 from armarius.errors import BudgetError

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, get_args
 
 from armarius._core import BudgetLayer
-from armarius.codex.authored.protocol import Authored
+from armarius.codex.protocol import Authored
 from armarius.errors import BudgetConflict, BudgetError, ConfigError, ContextWarning
 from armarius.headings import FRAMES, Language, camel_case
 from armarius.search.query.recipe import task_of

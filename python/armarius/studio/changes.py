@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
-from armarius.codex.authored.in_place import SUFFIXES, add_in_place, changed_meanwhile, digest_of
-from armarius.codex.authored.record_file import FOLDER, RecordFile
+from armarius.codex.in_place import SUFFIXES, add_in_place, changed_meanwhile, digest_of
 from armarius.codex.model import Entity, Fact
+from armarius.codex.record_file import FOLDER, RecordFile
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ConfigError, ContractError, DescribedElsewhere, UnknownDocument

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from armarius.arguments import KINDS
-from armarius.codex.authored.in_place import digest_of
+from armarius.codex.in_place import digest_of
 from armarius.codex.model import CONTEXT_LEVELS, Pin
 from armarius.corpus.story import StoryPart, story_parts
 from armarius.deadline import Recent

@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from armarius.codex.authored.protocol import BookName, Check
-from armarius.codex.authored.record_file import RecordText
 from armarius.codex.codex_json import CODEX_FILE, CodexFile, parse_codex_json
 from armarius.codex.model import Entity, Relation
+from armarius.codex.protocol import BookName, Check
+from armarius.codex.record_file import RecordText
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document
 from armarius.errors import ContextWarning, DocumentSkipped, UnknownDocument, UnknownId

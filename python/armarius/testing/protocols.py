@@ -25,10 +25,10 @@ from typing import Any, NoReturn
 
 import pytest
 
-from armarius.codex.authored.codex import AuthoredCodex
-from armarius.codex.authored.collection import Constraints, Memories
-from armarius.codex.authored.protocol import Authored, Block
+from armarius.codex.authored import AuthoredCodex
+from armarius.codex.collection import Constraints, Memories
 from armarius.codex.model import Entity, Relation
+from armarius.codex.protocol import Authored, Block
 from armarius.documents.document import make_document
 from armarius.errors import CodexError, ConfigError, DocumentSkipped, UnknownDocument
 from armarius.index.source import DocumentSource, SourceChanges

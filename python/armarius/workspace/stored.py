@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from armarius.codex.authored.protocol import BookName, Check, RecordStore, profile_of_text
-from armarius.codex.authored.record_file import FOLDER, RecordText, text_of_records
 from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile
 from armarius.codex.load import BOOKS, codex_files_of, declared_in
+from armarius.codex.protocol import BookName, Check, RecordStore, profile_of_text
+from armarius.codex.record_file import FOLDER, RecordText, text_of_records
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document, refusal_of, walk_files
 from armarius.errors import ConfigError, ContractError, DocumentSkipped, ProjectError, StoreUnavailable, UnknownDocument

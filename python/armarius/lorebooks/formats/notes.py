@@ -19,11 +19,11 @@ from typing import Any
 
 from armarius.arguments import Kind
 from armarius.codex.codex_json import card_draft
+from armarius.codex.draft import Draft, DraftRelation
 from armarius.codex.merge import merge
 from armarius.codex.model import Entity, Origin
-from armarius.codex.profiles.draft import Draft, DraftRelation
-from armarius.codex.profiles.read import parse_profiles
-from armarius.codex.profiles.relations import neutral_type
+from armarius.codex.profile_relations import neutral_type
+from armarius.codex.profiles import parse_profiles
 from armarius.documents.data import card_members
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import as_strings, group_of, parse_front_matter

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from armarius.codex import Codex
 from armarius.codex.people import genders_of
-from armarius.codex.profiles.entity import function_words
+from armarius.codex.profile_entity import function_words
 from armarius.lexicon import word_file
 from armarius.search.query.words import Phrases, pair_of
 from armarius.text.matcher import EntityMatcher, Mention

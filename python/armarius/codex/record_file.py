@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from armarius.codex.authored.protocol import Authored, Block, BookName, Check, RecordStore, read_blocks, write_block
+from armarius.codex.protocol import Authored, Block, BookName, Check, RecordStore, read_blocks, write_block
 from armarius.errors import CodexError
 from armarius.io import folder_lock, is_passing, make_folder, read_file, refusal, rewrite_file, stat_of
 from armarius.validation import shown

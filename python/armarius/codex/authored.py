@@ -30,10 +30,8 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from armarius.codex.authored.collection import Listed
-from armarius.codex.authored.protocol import Authored, Block, write_block
-from armarius.codex.authored.record_file import records_of
 from armarius.codex.codex_json import IMPORTERS, CodexFile, EntryReader
+from armarius.codex.collection import Listed
 from armarius.codex.merge import merge
 from armarius.codex.model import (
     Codex,
@@ -46,7 +44,9 @@ from armarius.codex.model import (
     places,
     refuse_duplicate_names,
 )
-from armarius.codex.profiles.fields import level_of
+from armarius.codex.profile_fields import level_of
+from armarius.codex.protocol import Authored, Block, write_block
+from armarius.codex.record_file import records_of
 from armarius.documents.titles import type_of
 from armarius.errors import ArmariusError, CodexError, ContractError, DescribedElsewhere, UnknownId
 from armarius.headings import count_noun, frame
@@ -54,7 +54,7 @@ from armarius.text.unicode import fold, slug
 from armarius.validation import control_in, flag, near, shown, suggestion
 
 if TYPE_CHECKING:
-    from armarius.codex.authored.in_place import Edit, Pages
+    from armarius.codex.in_place import Edit, Pages
 
 _FIELDS = ("id", "name", "type", "aliases", "without", "description", "level", "attributes", "facts", "over")
 _NAMED = frozenset({"id", "name"})
@@ -237,7 +237,7 @@ class AuthoredCodex(Listed[Entity]):
                 since `expect`, or while it was edited: nothing was written.
             StoreFull: The file cannot be written; nothing has changed.
         """
-        import armarius.codex.authored.in_place as in_place  # for edits alone
+        import armarius.codex.in_place as in_place  # for edits alone
 
         force, id_, changes = flag("force", force), self._id(id_), _normalize_value(changes)
         if changes.get("id", id_) != id_:
@@ -282,7 +282,7 @@ class AuthoredCodex(Listed[Entity]):
         Raises:
             As `update`, but for names that another entity has.
         """
-        import armarius.codex.authored.in_place as in_place  # for edits alone
+        import armarius.codex.in_place as in_place  # for edits alone
 
         id_, changes = self._id(id_), _normalize_value(changes)
         block = self._record(id_)
@@ -316,7 +316,7 @@ class AuthoredCodex(Listed[Entity]):
         fields: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, Any]:
         """The record with `changes`, without what a page has taken, and with what pages say of what it changes."""
-        import armarius.codex.authored.in_place as in_place  # for edits alone
+        import armarius.codex.in_place as in_place  # for edits alone
 
         record = {} if block is None or block.data is None else _record_fields(block.data)
         entity = _by_id(self.list(), id_)
@@ -350,7 +350,7 @@ class AuthoredCodex(Listed[Entity]):
         self, id_: str, block: Block | None, changes: Mapping[str, Any], fields: Mapping[str, Any]
     ) -> None:
         """Write into the record what the page did not take of `changes`, and take out of it what the page says now."""
-        import armarius.codex.authored.in_place as in_place  # for edits alone
+        import armarius.codex.in_place as in_place  # for edits alone
 
         data = self._recorded(id_, block, *in_place.split_changes(changes, fields))
         if block is not None and data.keys() <= _NAMED and id_ == slug(data["name"]):
@@ -389,7 +389,7 @@ class AuthoredCodex(Listed[Entity]):
                 self._file.replace("relation", {**record, **dict.fromkeys(gone, id_)})
 
     def _page_edit(self, id_: str, changes: Mapping[str, Any]) -> "tuple[Edit | None, dict[str, Any]]":
-        import armarius.codex.authored.in_place as in_place  # for edits alone
+        import armarius.codex.in_place as in_place  # for edits alone
 
         entity = None if self._pages is None else _by_id(self.list(), id_)
         return (
@@ -423,7 +423,7 @@ class AuthoredCodex(Listed[Entity]):
                 an opened project, nothing else describes it and relations need it (lists them, with their files);
                 those of `codex.json` in any case.
         """
-        import armarius.codex.authored.in_place as in_place  # for edits alone
+        import armarius.codex.in_place as in_place  # for edits alone
 
         id_ = self._id(id_)
         written = any((block.table, block.id) == ("entity", id_) for block in self._file.records())

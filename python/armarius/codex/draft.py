@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass, field
 from typing import Any, Literal, get_args
 
 from armarius.codex.model import CONTEXT_LEVELS, ContextLevel, Fact, Origin, RejectedName
-from armarius.codex.profiles.fields import is_known, parse_field, role_of, words
+from armarius.codex.profile_fields import is_known, parse_field, role_of, words
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import FrontMatter, as_strings, group_of, is_generic, is_other, parse_front_matter
 from armarius.text.unicode import fold, join_parts

@@ -19,8 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from armarius.arguments import Kind
-from armarius.codex.model import Origin, RejectedName
-from armarius.codex.profiles.draft import (
+from armarius.codex.draft import (
     Draft,
     Profiles,
     Standing,
@@ -29,7 +28,8 @@ from armarius.codex.profiles.draft import (
     tagged_type,
     without_tag_lines,
 )
-from armarius.codex.profiles.entity import (
+from armarius.codex.model import Origin, RejectedName
+from armarius.codex.profile_entity import (
     absorb_detail,
     add_fields,
     add_label,
@@ -45,7 +45,7 @@ from armarius.codex.profiles.entity import (
     records,
     split_dashed,
 )
-from armarius.codex.profiles.fields import (
+from armarius.codex.profile_fields import (
     Field,
     ProfileSection,
     ProfileTable,
@@ -60,7 +60,7 @@ from armarius.codex.profiles.fields import (
     split_list,
     split_names,
 )
-from armarius.codex.profiles.relations import is_relational, stated_lines
+from armarius.codex.profile_relations import is_relational, stated_lines
 from armarius.documents.kinds import CARD_KINDS
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import (

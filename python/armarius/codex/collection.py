@@ -10,9 +10,9 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final, Generic, Literal, Self, TypeVar, get_args
 
-from armarius.codex.authored.protocol import Authored, Block, BookName
-from armarius.codex.authored.record_file import records_of
 from armarius.codex.model import Constraint, Deleted, Memory, PassageSummary, Pin, Summary
+from armarius.codex.protocol import Authored, Block, BookName
+from armarius.codex.record_file import records_of
 from armarius.errors import ArmariusError, CodexError, UnknownId
 from armarius.headings import count_noun
 from armarius.validation import LONGEST_NAME, MOST, has_surrogate, near, option_error, shown, suggestion

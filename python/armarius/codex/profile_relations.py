@@ -12,9 +12,9 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from armarius.codex.cards import parse_span
+from armarius.codex.draft import Draft, DraftLine, NoteLink
 from armarius.codex.model import Entity, Origin, Relation
-from armarius.codex.profiles.draft import Draft, DraftLine, NoteLink
-from armarius.codex.profiles.fields import ProfileSection, role_of, split_list, words_of
+from armarius.codex.profile_fields import ProfileSection, role_of, split_list, words_of
 from armarius.documents.titles import strip_numbering
 from armarius.text.unicode import CLAUSE, HAN_EVERY, TYPE_CLAUSE, fold, join_parts
 

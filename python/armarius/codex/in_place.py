@@ -15,9 +15,9 @@ from hashlib import sha256
 from itertools import chain
 from typing import Any
 
+from armarius.codex.draft import Draft, Profiles
 from armarius.codex.model import Entity
-from armarius.codex.profiles.draft import Draft, Profiles
-from armarius.codex.profiles.fields import Field, ProfileSection, is_known, level_of, parse_page, role_of
+from armarius.codex.profile_fields import Field, ProfileSection, is_known, level_of, parse_page, role_of
 from armarius.documents.titles import type_of
 from armarius.errors import PageChanged
 from armarius.text.unicode import fold, slug

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Final
 
 from armarius.codex.cards import parse_span
+from armarius.codex.draft import Draft, DraftLine
 from armarius.codex.model import Fact, Origin
-from armarius.codex.profiles.draft import Draft, DraftLine
-from armarius.codex.profiles.fields import (
+from armarius.codex.profile_fields import (
     NAME_PARTS,
     Field,
     ProfileSection,
