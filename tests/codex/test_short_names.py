@@ -34,6 +34,7 @@ def found(people, text):
         ("安娜·彼得罗娃", ["安娜", "彼得罗娃"]),
         ("桜咲 さくら", ["さくら", "桜咲", "桜咲さくら"]),
         ("桐島 勇", ["桐島", "桐島勇"]),
+        ("佐々木 美咲", ["佐々木", "佐々木美咲", "美咲"]),
         ("约翰逊 博士", ["约翰逊", "约翰逊博士"]),
         ("アンナ・ベル", ["アンナ", "ベル"]),
         ("김민수", ["민수"]),
@@ -127,6 +128,30 @@ def test_short_forms_by_which_the_story_calls_a_person_are_aliases_and_found_as_
         ("Bob Finch", ()),
         ("Bob", ()),
     ]
+
+
+@pytest.mark.parametrize(
+    ("names", "story", "called"),
+    [
+        ("佐藤美咲", "美咲は笑った。佐藤さんが来た。", [("佐藤", "美咲")]),
+        ("長谷川千尋", "長谷川が来た。千尋は笑った。", [("千尋", "長谷川")]),
+        ("武藤章 森鴎外", "武藤さんが来た。鴎外は笑った。", [("武藤",), ("鴎外",)]),
+        ("佐々木一郎", "佐々木が来た。一郎は笑った。誠一郎は笑わない。", [("佐々木",)]),
+        ("佐藤ミサキ 桐島さくら", "ミサキは笑った。さくらちゃんも笑った。", [("ミサキ",), ("さくら",)]),
+        ("佐藤美咲 佐藤健太", "佐藤さんが来た。健太は笑った。美咲は泣いた。", [("美咲",), ("健太",)]),
+        (
+            "騎士団長 山田先生 花園ことは",
+            "騎士は笑った。先生は来た。山田は泣いた。そのことは忘れた。",
+            [(), ("山田",), ()],
+        ),
+        ("天山童姥 山中老人", "她上了天山。老人在山中。", [(), ()]),
+    ],
+)
+def test_a_japanese_name_has_the_parts_by_which_its_story_speaks_of_one_person(names, story, called, tmp_path):
+    people = "\n\n".join(f"## {name}\n\n身長百六十。" for name in names.split())
+    (tmp_path / "人物.md").write_text(f"# 人物\n\n{people}\n", encoding="utf-8")
+    (tmp_path / "第1章.md").write_text(f"# 第1章\n\n{names}。{story * 4}\n", encoding="utf-8")
+    assert [entity.aliases for entity in load_codex(tmp_path).entities] == called
 
 
 def test_a_form_of_somebody_who_lists_his_names_is_nobody_elses():

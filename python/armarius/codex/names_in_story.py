@@ -24,8 +24,9 @@ from armarius.trust.settings import CONFIG_NAME, People
 _BEGINS = re.compile(r"(?:^|[.!?:;\"“”‘’()\[\]\n—–…#>*_-])\s*$")
 _POINTED = re.compile(rf"[{HAN_EVERY}]+·[{HAN_EVERY}·]+$")
 _BETWEEN = re.compile(r"[\s·・]+")
-_CHAR = f"[{KANA}{HAN_EVERY}]"
+_CHAR = f"[{KANA}{HAN_EVERY}々]"
 _IN_PARTS = re.compile(rf"{_CHAR}{{1,5}} {_CHAR}{{1,5}}|[ァ-ヺー]+(?:[ ・][ァ-ヺー]+)+")  # 桜咲 さくら, アンナ・ベル
+_BEHIND = tuple(NAME_PARTS["japanese"]["behind"].split())
 _LOOK_BACK = 4
 _SMALL = 4  # a word with more uses in lower case than a fourth of those with a capital is no name
 _NOUN = 10  # the same for Chinese
@@ -139,8 +140,8 @@ def names_sought(pages: Iterable[Profiles]) -> tuple[str, ...]:
     """The names whose use in the story decides about a draft, sorted."""
     sought: set[str] = set()
     pages = list(pages)
-    for form in _forms(pages):
-        sought |= {form.text, form.of}
+    for form, spellings in _forms(pages).items():
+        sought |= {*spellings, form.of}
     for draft in (draft for profiles in pages for draft in profiles.drafts):
         if parts := _parts(draft):
             sought |= {draft.name, *parts}
@@ -171,8 +172,10 @@ def uses_in(texts: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, Us
 def _place(text: str, term: str, start: int) -> int:
     cased = [word for word in term.split() if word[0].lower() != word[0].upper()]
     if not cased:
-        behind = text[start + len(term) : start + len(term) + 1]
-        return 2 if text[start - 1 : start] in _MEASURED or behind == "们" else int(behind in _ACTS)
+        before, behind = text[start - 1 : start], text[start + len(term) : start + len(term) + 1]
+        if term.endswith(_BEHIND):  # 一郎は of 誠一郎は
+            return 2 * (is_han_name(before) and is_han_name(term[0]))
+        return 2 if before in _MEASURED or behind == "们" else int(behind in _ACTS)
     if not cased[-1][0].isupper():
         return 2
     return int(_BEGINS.search(text[max(0, start - _LOOK_BACK) : start]) is not None)
@@ -284,18 +287,16 @@ def apply_people(pages: Iterable[Profiles], people: Sequence[People]) -> list[Pr
 
 def _named_by_files(pages: Iterable[Profiles]) -> list[Profiles]:
     """The profiles; where files of other names have one title (`#god`), each is about what its own name says."""
-    everybody = list(pages)
-    titled = Counter(fold(draft.name) for profiles in everybody for draft in profiles.drafts if _is_titled(draft))
-    for at, profiles in enumerate(everybody):
-        if any(titled[fold(draft.name)] > 1 for draft in profiles.drafts if _is_titled(draft)):
-            drafts = [
-                replace(draft, name=parts_of(draft.origin.path).stem)
-                if _is_titled(draft) and titled[fold(draft.name)] > 1
-                else draft
-                for draft in profiles.drafts
-            ]
-            everybody[at] = replace(profiles, drafts=drafts)
-    return everybody
+    pages = list(pages)
+    titled = Counter(fold(draft.name) for profiles in pages for draft in profiles.drafts if _is_titled(draft))
+    return [
+        replace(profiles, drafts=[_named_by_file(draft, titled[fold(draft.name)]) for draft in profiles.drafts])
+        for profiles in pages
+    ]
+
+
+def _named_by_file(draft: Draft, titled: int) -> Draft:
+    return replace(draft, name=parts_of(draft.origin.path).stem) if titled > 1 and _is_titled(draft) else draft
 
 
 def _is_titled(draft: Draft) -> bool:
@@ -422,8 +423,8 @@ def _name_by_parts(kept: Sequence[Profiles], story: Story) -> None:
             profiles.drafts[at].add_aliases([part])
 
 
-def _forms(pages: Iterable[Profiles]) -> tuple[ShortName, ...]:
-    """The short forms of the people of profiles, whose ids are their folded names."""
+def _forms(pages: Iterable[Profiles]) -> dict[ShortName, list[str]]:
+    """The short forms of the people of profiles, whose ids are their folded names, and what shows that it is a name."""
     rows: dict[str, dict[str, Any]] = {}
     for draft in (draft for profiles in pages for draft in profiles.drafts):
         row = rows.setdefault(
@@ -432,17 +433,18 @@ def _forms(pages: Iterable[Profiles]) -> tuple[ShortName, ...]:
         row["type"] = row["type"] or draft.type
         row["aliases"] += [name for name in (draft.name, *draft.aliases) if name != row["name"]]
     if not rows:
-        return ()
+        return {}
     from armarius.codex.people import short_names
 
-    return short_names(rows.values())
+    cut = {form: [form.text + word for word in _BEHIND] for form in short_names(rows.values(), cut=True)}
+    return cut | {form: [form.text] for form in short_names(rows.values())}
 
 
 def _name_by_forms(kept: Sequence[Profiles], story: Story) -> None:
     """Note the short forms of people's names that the story uses alone: `Bob` of `Bob Finch`."""
     called: dict[str, list[str]] = {}
-    for form in _forms(kept):
-        if story.names_by(form.text, form.text):
+    for form, spellings in _forms(kept).items():
+        if any(story.names_by(text, text) for text in spellings):
             called.setdefault(form.entity_id, []).append(form.text)
     for profiles in kept if called else ():
         profiles.drafts = [replace(draft, called=called.pop(fold(draft.name), [])) for draft in profiles.drafts]

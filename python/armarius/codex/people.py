@@ -3,7 +3,8 @@
 >>> [one.text for one in short_names([{"id": "bob", "name": "Bob Finch", "type": "character"}])]
 ['Bob', 'Finch']
 
-Short forms follow from the names alone; no text is read (docs/decisions/0044).
+Short forms follow from the names alone; no text is read (docs/decisions/0044). Where a Japanese name without a blank is
+cut, the story decides (`codex/names_in_story.py`).
 """
 
 import re
@@ -120,18 +121,11 @@ def split_name(name: str) -> tuple[str, str] | None:
     Returns:
         The given name is "" when a title stands in its place (王夫人); None for any other kind of name.
     """
-    if not is_han(name):
+    at = 2 if len(name) in (3, 4) and name[:2] in words("han", "compound_surnames") else 1
+    is_named = at > 1 or (len(name) in (2, 3) and name[0] in letters("han", "surnames"))
+    if not (is_named and is_han(name)) or name[at:] == "儿":  # 平儿: no family name
         return None
-    if len(name) in (3, 4) and name[:2] in words("han", "compound_surnames"):
-        family = name[:2]
-    elif len(name) in (2, 3) and name[0] in letters("han", "surnames"):
-        family = name[0]
-    else:
-        return None
-    first = name[len(family) :]
-    if first == "儿":  # 平儿: no family name
-        return None
-    return family, "" if _KIN.issuperset(first) or first in all_titles() else first
+    return name[:at], "" if _KIN.issuperset(name[at:]) or name[at:] in all_titles() else name[at:]
 
 
 @cache
@@ -144,22 +138,21 @@ def all_titles() -> frozenset[str]:
 def title_gender(word: str) -> Gender | None:
     """The gender of a title, "" without gender, None for any other word."""
     title = word.rstrip(".").lower()
-    if title in words("latin", "male"):
-        return "m"
-    if title in words("latin", "female"):
-        return "f"
-    return "" if title in words("latin", "titles") else None
+    rows: dict[str, Gender] = {"male": "m", "female": "f", "titles": ""}
+    return next((gender for row, gender in rows.items() if title in words("latin", row)), None)
 
 
 _POINT: Final = re.compile(r"[\s·•‧・．]+")
-_CHAR: Final = f"[{HAN}{KANA}]"
+_CHAR: Final = f"[{HAN}{KANA}々]"
 _PARTED: Final = re.compile(rf"{_CHAR}.*[·•‧・．].*|{_CHAR}{{1,5}}\s{_CHAR}{{1,5}}")
+_UNPARTED: Final = re.compile(rf"[{HAN}々]+[{HAN}{KANA}々]{{1,4}}(?<=...)(?<!......)")
+_GIVEN: Final = re.compile(rf"[{HAN}々]{{2,}}|[ァ-ヺー]{{2,}}|[ぁ-ゖー]{{3,}}")
 _QUOTED: Final = re.compile(r"(?<!\s)\s*[\"“”‘]([A-Z][^\"“”’]{1,19})[\"“”’]\s*")
 _BRACKETS: Final = re.compile(r"(?<!\s)\s*[(（][^()（）]*[)）]")
 _Form = tuple[str, Literal["given name", "family name", "part of the name"]]
 
 
-def short_names(entities: Iterable[object]) -> tuple[ShortName, ...]:
+def short_names(entities: Iterable[object], *, cut: bool = False) -> tuple[ShortName, ...]:
     """The short forms of the persons among entities that no other entity may have.
 
     A form that two persons may have, or that some entity lists, is left out; so are the forms of a person who lists a
@@ -167,6 +160,7 @@ def short_names(entities: Iterable[object]) -> tuple[ShortName, ...]:
 
     Args:
         entities: As for `EntityMatcher`, with valid names; persons have the `type` "character".
+        cut: With the parts of Japanese names without a blank (佐藤, 美咲), which only the story can confirm.
 
     Returns:
         Sorted by text, then entity.
@@ -179,7 +173,7 @@ def short_names(entities: Iterable[object]) -> tuple[ShortName, ...]:
         entity_id, names = names_of(entity)
         listed += names
         spelt = next((item for item in names[1:] if caseless(item) == caseless(names[0])), names[0])  # of RUTH CALDER
-        forms = dict(_forms(spelt.strip())) if kind_of(entity) == "person" else {}
+        forms = dict(_forms(spelt.strip(), cut=cut)) if kind_of(entity) == "person" else {}
         complete = forms.keys() & {part for name in names[1:] if name != spelt for part in (name, *name.split())}
         listed += forms if complete else []
         for text, kind in () if complete else forms.items():
@@ -191,8 +185,9 @@ def short_names(entities: Iterable[object]) -> tuple[ShortName, ...]:
     return tuple(sorted(alone, key=lambda form: (form.text, form.entity_id)))
 
 
-def _forms(name: str) -> Iterator[_Form]:
+def _forms(name: str, *, cut: bool) -> Iterator[_Form]:
     split = split_name(name)
+    yield from _cut_forms(name) if cut else ()
     if split is not None:
         if len(split[1]) == 2 and split[1] not in words("han", "given_words"):
             yield split[1], "given name"
@@ -209,6 +204,17 @@ def _forms(name: str) -> Iterator[_Form]:
             yield parts[-1], "family name"
     elif name[:1].isupper() and not name.startswith(("The ", "A ", "An ")):
         yield from _latin_forms(name)
+
+
+def _cut_forms(name: str) -> Iterator[_Form]:
+    """The parts of a Japanese name of three to five characters, cut behind what may end a family name."""
+    for at in range(1, len(name)) if _UNPARTED.fullmatch(name) else ():
+        family, given = name[:at], name[at:]
+        if family[-1] in letters("japanese", "surnames"):
+            if at > 1:
+                yield family, "family name"
+            if _GIVEN.fullmatch(given) and given not in all_titles() | words("japanese", "titles"):
+                yield given, "given name"
 
 
 def _latin_forms(name: str) -> Iterator[_Form]:
