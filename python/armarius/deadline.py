@@ -342,9 +342,6 @@ class SingleFlight(Generic[Answer]):
     Args:
         limit: At most so many at once.
         patience: Seconds that one more waits for its turn before `Backpressure`.
-
-    Attributes:
-        waiting: How many wait for the answer of another right now.
     """
 
     def __init__(self, limit: int, patience: float) -> None:
@@ -353,7 +350,6 @@ class SingleFlight(Generic[Answer]):
         self._turns = threading.BoundedSemaphore(limit)
         self._flying: dict[Hashable, Future[Answer]] = {}
         self._lock = threading.Lock()
-        self.waiting = 0
 
     def run(self, key: Hashable, work: Callable[[], Answer]) -> Answer:
         """The answer of `work`, or of the same work already under way.
@@ -368,12 +364,7 @@ class SingleFlight(Generic[Answer]):
                     future: Future[Answer] = Future()
                     self._flying[key] = future
                     break
-                self.waiting += 1
-            try:
-                wait_until(partial(is_ready, under_way), _FOR_EVER)
-            finally:
-                with self._lock:
-                    self.waiting -= 1
+            wait_until(partial(is_ready, under_way), _FOR_EVER)
             try:
                 return under_way.result()
             except Cancelled:  # nobody waited for that one any longer, and here somebody does

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from armarius import deadline
 from armarius.deadline import SingleFlight
 from armarius.engine import ContextEngine
 from armarius.errors import Backpressure
@@ -68,8 +69,10 @@ def test_thirty_two_threads_assemble_while_files_change(folder, record_property,
         editor.join()
 
 
-def test_identical_requests_in_flight_are_computed_once(folder):
+def test_identical_requests_in_flight_are_computed_once(folder, monkeypatch):
     started, release = threading.Event(), threading.Event()
+    waiting, is_ready = threading.Semaphore(0), deadline.is_ready
+    monkeypatch.setattr(deadline, "is_ready", lambda *args: waiting.release() or is_ready(*args))
 
     class Held(FakeFetcher):
         def fetch(self, request):
@@ -84,8 +87,7 @@ def test_identical_requests_in_flight_are_computed_once(folder):
         first = pool.submit(engine.assemble, query="same")
         assert started.wait(60)
         others = [pool.submit(engine.assemble, query="same") for _ in range(7)]
-        while engine._parts.prompts._flight.waiting < 7:
-            pass
+        assert all(waiting.acquire(timeout=60) for _ in others)
         release.set()
         packs = [future.result() for future in [first, *others]]
     assert len(held.requests) == 1
