@@ -29,7 +29,7 @@ from armarius.embedders.preprocess import (
     prompts_of,
 )
 from armarius.errors import ConfigError, ContractError, EmbeddingError
-from armarius.io.toml import quote_toml
+from armarius.io.toml import quote_toml, refuse_unknown
 from armarius.store.vectors_protocol import Fingerprint, Vectors, unit_rows
 from armarius.trust.folders import UserConfig, read_user_config
 from armarius.trust.settings import BUILT_IN_MODELS, CONFIG_NAME, Config, Permissions
@@ -354,8 +354,7 @@ def _server(server: Mapping[str, Any], table: Mapping[str, Any]) -> Embedder:
 
 
 def _check_table(table: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-    if unknown := sorted(table.keys() - set(_KEYS)):
-        raise ConfigError(f"{file}: unknown key embedding.{unknown[0]}; known: {', '.join(_KEYS)}")
+    refuse_unknown(table, _KEYS, f"{file}: unknown key embedding.")
     model, threads = table.get("model"), table.get("threads")
     if model is not None and (not isinstance(model, str) or not model):
         raise ConfigError(f"{file}: embedding.model must be a folder, 'e5' or 'lexical', got {model!r}")

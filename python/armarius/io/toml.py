@@ -6,12 +6,13 @@ brackets. Each is a `ConfigError` that names the file.
 
 import re
 import tomllib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 from armarius.errors import ConfigError
 from armarius.io import Refused, TooLarge, read_file, rewrite_file
+from armarius.validation import near, suggestion
 
 MAX_BYTES = 1 << 18
 """A larger file is refused. It is read again with every change, and tomllib needs up to 4 s for a hostile megabyte."""
@@ -58,6 +59,22 @@ def rewrite_toml(path: Path, change: Callable[[str], str], *, name: str, below: 
         rewrite_file(path, lambda data: change(_text(data, name)).encode(), limit=MAX_BYTES, below=below)
     except OSError as error:
         raise _read_error(name, error) from None
+
+
+def refuse_unknown(stated: Iterable[str], known: Collection[str], what: str) -> None:
+    """Refuse names of settings that nobody knows.
+
+    Args:
+        stated: The names in a file.
+        known: Those that may stand there, as the message lists them.
+        what: The message before the first unknown name, such as `armarius.toml: unknown table `.
+
+    Raises:
+        ConfigError: One of them is unknown; names those near it.
+    """
+    if unknown := sorted({*stated}.difference(known)):
+        near_ones = suggestion(near(unknown[0], known))
+        raise ConfigError(f"{what}{unknown[0]}; known: {', '.join(known)}{near_ones}")
 
 
 def _read_error(name: str, error: OSError) -> ConfigError:

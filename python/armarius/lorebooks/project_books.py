@@ -28,6 +28,7 @@ from armarius.codex.model import Deleted
 from armarius.errors import BookError, ConfigError, ContractError, UnknownId
 from armarius.headings import count_noun
 from armarius.io import MAX_BYTES, folder_lock, names_in, read_file, remove_folder, stat_of, write_atomic
+from armarius.io.toml import refuse_unknown
 from armarius.lorebooks.book import Book, read_book
 from armarius.lorebooks.formats.notes import NO_ENTITIES, codex_json
 from armarius.lorebooks.record import apply_edits, checked_profile, to_json
@@ -492,9 +493,7 @@ def user_of(config: Config, root: Path | None) -> str:
 
 
 def _user(table: Mapping[str, Any], file: str) -> str:
-    if unknown := sorted(table.keys() - {"user"}):
-        close = suggestion(near(unknown[0], ["user"]))
-        raise ConfigError(f"{file}: unknown key books.{unknown[0]}; known: user{close}")
+    refuse_unknown(table, ["user"], f"{file}: unknown key books.")
     user = table.get("user", "")
     if not isinstance(user, str) or len(user) > _LONGEST_USER or not user.isprintable():
         raise ConfigError(

@@ -15,6 +15,7 @@ from armarius._core import BudgetLayer
 from armarius.codex.protocol import Authored
 from armarius.errors import BudgetConflict, BudgetError, ConfigError, ContextWarning
 from armarius.headings import FRAMES, Language, camel_case
+from armarius.io.toml import refuse_unknown
 from armarius.search.query.recipe import task_of
 from armarius.trust.settings import ABOUT, CONFIG_NAME, Config
 from armarius.types import LAYERS, LayerName, TaskName
@@ -396,8 +397,7 @@ def _profile(budget: Mapping[str, Any]) -> BudgetProfile:
 def _layers(layers: object) -> dict[LayerName, LayerBudget]:
     if not isinstance(layers, Mapping):
         raise ConfigError(f"{CONFIG_NAME}: budget.layers must be a table, got {shown(layers)}")
-    if unknown := sorted(layers.keys() - set(LAYERS)):
-        raise ConfigError(f"{CONFIG_NAME}: unknown key budget.layers.{unknown[0]}; known: {', '.join(LAYERS)}")
+    refuse_unknown(layers, LAYERS, f"{CONFIG_NAME}: unknown key budget.layers.")
     return {name: _layer(name, layers[name]) for name in LAYERS if name in layers}
 
 
@@ -405,10 +405,7 @@ def _layer(name: LayerName, table: object) -> LayerBudget:
     if not isinstance(table, Mapping):
         wanted = "a table of min, max and ratio"
         raise ConfigError(f"{CONFIG_NAME}: budget.layers.{name} must be {wanted}, got {shown(table)}")
-    if unknown := sorted(table.keys() - set(_OF_LAYER)):
-        raise ConfigError(
-            f"{CONFIG_NAME}: unknown key budget.layers.{name}.{unknown[0]}; known: {', '.join(_OF_LAYER)}"
-        )
+    refuse_unknown(table, _OF_LAYER, f"{CONFIG_NAME}: unknown key budget.layers.{name}.")
     try:
         return LayerBudget(**table)
     except BudgetError as error:  # begins with the key

@@ -41,8 +41,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armarius.errors import ConfigError, ProjectError
 from armarius.io import folder_lock, no_path, project_folder, write_atomic
-from armarius.io.toml import quote_toml, read_toml
-from armarius.validation import near, suggestion
+from armarius.io.toml import quote_toml, read_toml, refuse_unknown
 
 if TYPE_CHECKING:
     import subprocess
@@ -104,16 +103,9 @@ def read_user_config(*, project: Path | None = None) -> UserConfig:
     name = display_path(file)
     raw = read_toml(file, name=name, follow=True) or {}
     tables = ("models", "programs", "indexes", "servers", "embedding", "books")
-    if unknown := sorted(raw.keys() - set(tables)):
-        raise ConfigError(
-            f"{name}: unknown table {unknown[0]}; known: {', '.join(tables)}{suggestion(near(unknown[0], tables))}"
-        )
+    refuse_unknown(raw, tables, f"{name}: unknown table ")
     paths = {table: _paths(raw[table], table, name) for table in _OF_PATHS if table in raw}
-    if unknown := sorted(paths.get("programs", {}).keys() - set(PROGRAMS)):
-        names = ", ".join(PROGRAMS)
-        raise ConfigError(
-            f"{name}: unknown program {unknown[0]}; known: {names}{suggestion(near(unknown[0], PROGRAMS))}"
-        )
+    refuse_unknown(paths.get("programs", {}), PROGRAMS, f"{name}: unknown program ")
     servers = _servers(raw.get("servers", {}), name)
     for title, named in (("models", paths.get("models", {})), ("servers", servers)):
         if "lexical" in named:
@@ -136,11 +128,7 @@ def _servers(servers: object, file: str) -> dict[str, Mapping[str, Any]]:
         where = f"{file}: servers.{quote_toml(key, key=True)}"
         if not isinstance(server, dict):
             raise ConfigError(f"{where} must be a table with base_url and the names of models, got {server!r}")
-        if unknown := sorted(server.keys() - set(_OF_A_SERVER)):
-            names = ", ".join(_OF_A_SERVER)
-            raise ConfigError(
-                f"{where}: unknown key {unknown[0]}; known: {names}{suggestion(near(unknown[0], _OF_A_SERVER))}"
-            )
+        refuse_unknown(server, _OF_A_SERVER, f"{where}: unknown key ")
         for name in ("base_url", *(text for text in _TEXTS if text in server)):
             if not isinstance(server.get(name), str):
                 raise ConfigError(f"{where}.{name} must be a text, got {type(server.get(name)).__name__}")

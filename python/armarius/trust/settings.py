@@ -44,7 +44,7 @@ import armarius._core as _core
 from armarius.arguments import KINDS, Edition
 from armarius.errors import ConfigError, ContextWarning, ContractError
 from armarius.io import folder_lock, no_path, write_atomic
-from armarius.io.toml import quote_toml, read_toml, settings_of
+from armarius.io.toml import quote_toml, read_toml, refuse_unknown, settings_of
 from armarius.trust.folders import (
     UserConfig,
     check_storable,
@@ -157,8 +157,8 @@ class Config:
         value = self.tables.get(name, {})
         if not isinstance(value, dict):
             raise ConfigError(f"{CONFIG_NAME}: {name} must be a table, got {type(value).__name__}")
-        if known and (unknown := sorted(value.keys() - set(known))):
-            raise ConfigError(f"{CONFIG_NAME}: unknown key {name}.{unknown[0]}; known: {', '.join(known)}")
+        if known:
+            refuse_unknown(value, known, f"{CONFIG_NAME}: unknown key {name}.")
         return value
 
     def typed_table(self, name: str, kinds: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
@@ -206,17 +206,12 @@ def _config(raw: Mapping[str, Any]) -> Config:
     documents, kinds = _table(raw, "documents"), _table(raw, "kinds")
     if stray := sorted(name for name, value in raw.items() if not isinstance(value, dict | list)):
         raise ConfigError(f"{CONFIG_NAME}: unknown key {stray[0]}; settings stand in tables such as [documents]")
-    if unknown := sorted(raw.keys() - TABLES):
-        raise ConfigError(f"{CONFIG_NAME}: unknown table {unknown[0]}; known: {', '.join(sorted(TABLES))}")
-    if unknown := sorted(_table(raw, "model").keys() - {"never"}):
-        raise ConfigError(f"{CONFIG_NAME}: unknown key model.{unknown[0]}; known: never")
-    proposed = _table(raw, "proposed")
-    if unknown := sorted(proposed.keys() - {"documents", "people", "project"}):
-        raise ConfigError(f"{CONFIG_NAME}: unknown table proposed.{unknown[0]}; known: documents, people, project")
+    refuse_unknown(raw, sorted(TABLES), f"{CONFIG_NAME}: unknown table ")
+    model, proposed = Config(tables=raw).table("model", ["never"]), _table(raw, "proposed")
+    refuse_unknown(proposed, ("documents", "people", "project"), f"{CONFIG_NAME}: unknown table proposed.")
     lines = _file_lines(documents, "documents")
     guesses = _file_lines(guessed := _table(proposed, "documents"), "proposed.documents", proposed=True)
-    if unknown := sorted(kinds.keys() - set(KINDS)):
-        raise ConfigError(f"{CONFIG_NAME}: unknown kind kinds.{unknown[0]}; known: {', '.join(KINDS)}")
+    refuse_unknown(kinds, KINDS, f"{CONFIG_NAME}: unknown kind kinds.")
     max_bytes = documents.get("max_bytes", Config.__dataclass_fields__["max_bytes"].default)
     if type(max_bytes) is not int or not 1 <= max_bytes <= _MAX_DOCUMENT:
         wanted = f"a number >= 1 and <= {_MAX_DOCUMENT:,}"
@@ -233,7 +228,7 @@ def _config(raw: Mapping[str, Any]) -> Config:
         read=(*_strings(documents, "read", "documents"), *_strings(guessed, "read", "proposed.documents")),
         people=_people(_table(raw, "people"), "people"),
         proposed_people=_people(_table(proposed, "people"), "proposed.people"),
-        never=(*_strings(_table(raw, "model"), "never", "model"),),
+        never=(*_strings(model, "never", "model"),),
         about={
             key: value
             for key in ABOUT
