@@ -79,7 +79,8 @@ _PATH: Final = re.compile(
     r"|\\(?:include|input|subfile)\{([^{}\n]{1,120})\}|^[ \t]*+-?[ \t]*+file:[ \t]*+(\S{1,120})",
     re.MULTILINE,
 )
-_PATH_MARKS: Final = r".md .qmd .rmd .Rmd .txt .rst .adoc .tex .fountain .ink [[ \in \subfile file:"
+_PATH_MARKS: Final = ("[[", r"\in", r"\subfile", "file:")
+_PATH_ENDINGS: Final = (".md", ".qmd", ".rmd", ".Rmd", ".txt", ".rst", ".adoc", ".tex", ".fountain", ".ink")
 _BEFORE_PATH: Final = re.compile(r"[\n\"'`()\[\]<>|#,:;*=]|[-+][ \t]|\d[.)][ \t]")
 _HANDLE: Final = re.compile(r'\bhandle="(\w{1,40})"')
 _DATED: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./年]?([01]?\d)[-_./月]?([0-3]?\d)(?!\d)")
@@ -253,7 +254,8 @@ def _texts_of(project: str) -> tuple[str, ...]:
 def _files_in(text: str) -> tuple[str, ...]:
     """The files that a text names, each once, in its order; none where it names fewer than three."""
     names: dict[str, None] = {}
-    for match in _PATH.finditer(text) if any(map(text.__contains__, _PATH_MARKS.split())) else ():
+    marks = (*_PATH_MARKS, *_PATH_ENDINGS) if "." in text else _PATH_MARKS
+    for match in _PATH.finditer(text) if any(map(text.__contains__, marks)) else ():
         name = match[1] or match[2] or match[3]
         if name is None:
             name = _BEFORE_PATH.split(text[max(0, match.start() - 160) : match.end()])[-1]
