@@ -33,6 +33,7 @@ from armarius.documents.units import (
 _OF_CHAPTERS = re.compile(
     rf"{names('han', 'round')}|章|分{names('han', *CHAPTERS)}|{names('latin', 'chapter', 'episode')}", re.IGNORECASE
 )
+_ROLE = attrgetter("role")
 _END = re.compile(
     rf"\W*+(?:(?:本|全)?{names('han', *CHAPTERS)}?|第\s*+{NUMERAL}\s*+{names('han', *CHAPTERS)})?\s*+"
     r"(?:[完终終]|完结|完結|结束|未完待续|待续|待續|つづく|続く|끝|계속|fin|the\s++end|end|to\s++be\s++continued|[aà]\s++suivre"
@@ -282,7 +283,7 @@ def _volume_at(project_map: ProjectMap, path: str) -> int | None:
 def story_parts(document: Document) -> Iterator[StoryPart]:
     """The chapters of a document of the story, in its order. Cost: linear in its paragraphs."""
     if document.chapter is not None:
-        if any(block.role == "body" for block in document.paragraphs):
+        if "body" in map(_ROLE, document.paragraphs):
             yield StoryPart(document.path, document.chapter, "", 0, len(document.text))
         return
     for number, title, paragraphs in chapters_of(document):

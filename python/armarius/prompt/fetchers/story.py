@@ -79,8 +79,10 @@ class StoryPlace:
     tells: bool = True
 
 
-def place_of(documents: Mapping[str, Document], project_map: ProjectMap, request: FetchRequest) -> StoryPlace | None:
-    """Where the request goes on, or what it asks the plan of; None for others."""
+def place_of(
+    documents: Mapping[str, Document], project_map: ProjectMap, request: FetchRequest, most: int = MOST_BEFORE
+) -> StoryPlace | None:
+    """Where the request goes on with at most so many chapters before, or what it asks the plan of; None for others."""
     recipe, tells = request.recipe, "ending" in request.recipe.parts
     opened = request.document or request.text  # a text without a name has no place in the story
     edition = of_edition(project_map, request.document) if request.document else None
@@ -94,7 +96,7 @@ def place_of(documents: Mapping[str, Document], project_map: ProjectMap, request
         if not (tells or around or recipe.plans) and is_written(documents, project_map, number):
             return None
         part, before = chapters_until(documents, project_map, edition or "", number, recipe.volume)
-        earlier = list(islice(before, MOST_BEFORE if tells else int(around)))
+        earlier = list(islice(before, most if tells else int(around)))
         volume = recipe.volume if recipe.volume is not None else volume_of(project_map, part, edition)
         return StoryPlace(recipe.chapters[:_AT_ONCE], volume, earlier, named=True, tells=tells)
     if not tells or (opened and edition is None):
@@ -102,9 +104,9 @@ def place_of(documents: Mapping[str, Document], project_map: ProjectMap, request
     volume = volume_of(project_map, None, edition)
     if recipe.next and request.chapter is not None and edition is not None:
         _, before = chapters_until(documents, project_map, edition, request.chapter + 1)
-        return StoryPlace((request.chapter + 1,), volume, list(islice(before, MOST_BEFORE)), named=True)
+        return StoryPlace((request.chapter + 1,), volume, list(islice(before, most)), named=True)
     before = chapters_before(documents, project_map, request.document, request.chapter)
-    earlier = list(islice(before, MOST_BEFORE))
+    earlier = list(islice(before, most))
     here = request.chapter
     if not request.document and earlier and earlier[0].number is not None:
         here = earlier[0].number + 1
@@ -114,7 +116,7 @@ def place_of(documents: Mapping[str, Document], project_map: ProjectMap, request
 
 def plan_of_chapter(documents: Mapping[str, Document], project_map: ProjectMap, request: FetchRequest) -> str:
     """What the outlines say of the chapter that a request goes on with or asks about; "" where they plan none."""
-    place = place_of(documents, project_map, request)
+    place = place_of(documents, project_map, request, most=1)
     if place is None:
         return ""
     rows = plans_of(documents, project_map, place.numbers, place.volume)
