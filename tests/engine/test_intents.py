@@ -541,4 +541,7 @@ def test_a_greeting_that_names_somebody_or_goes_on_is_searched(tmp_path):
     with armarius.open(tmp_path, watch=False) as engine:
         assert "ch01.md" in engine.assemble("Salut!", budget=2000).documents
         assert not engine.assemble("Hello!", budget=2000).documents
+        opened = engine.assemble("Hello!", document="people.md", budget=2000)
+        assert opened.documents == ("people.md",)
+        assert "editor:cursor-window" in [item.source for item in opened.items]
     assert understand("hello " * 80 + "who rowed?").parts

@@ -185,7 +185,8 @@ class Resolver:
             )
         document, live = _open(view, request)
         cursor, selection, clamps = _places(request, document)
-        opened = bool(request.document) and not (selection or request.additional_input.strip() or request.messages)
+        says = selection or request.query.strip() or request.additional_input.strip() or request.messages
+        opened = bool(request.document) and not says
         asked, skill = asked if asked != request.query else "", self._settings.skills.get(request.skill, request.skill)
         query = request.query
         if view.map.of_scenes and SCENE.search(query):
