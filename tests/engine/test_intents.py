@@ -417,6 +417,23 @@ def test_now_is_the_open_document_and_no_chapter_that_is_named(ferry, asked):
     assert not [one for one in sources if one.startswith("story:ending")]
 
 
+@pytest.mark.parametrize("query", ["Where did we leave off?", "上次写到哪里了", "どこまで書いた？"])
+@pytest.mark.parametrize(
+    ("opened", "ending"),
+    [
+        ({"document": "chapters/03.md"}, None),
+        ({"document": "chapters/03.md", "cursor": 0}, "story:ending:chapters/03.md"),
+        ({"document": "chapters/07.md", "cursor": 0, "text": "# Chapter 7\n\n"}, "story:ending:chapters/06.md"),
+        ({"document": "spec/people.md", "cursor": 0}, "story:ending:chapters/06.md"),
+    ],
+    ids=["its end is in the window", "its end is far from the cursor", "it is empty", "it is no story"],
+)
+def test_where_we_left_off_is_the_end_of_the_story_in_the_open_document(ferry, query, opened, ending):
+    pack = ferry.assemble(query, **opened, budget=4000)
+    assert [one.source for one in pack.items if "ending" in one.source] == [ending] * (ending is not None)
+    assert f"The bell of day {6 if ending and '06' in ending else 3} rang." in pack.prompt
+
+
 @pytest.mark.parametrize(
     ("query", "task"),
     [

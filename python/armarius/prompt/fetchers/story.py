@@ -41,6 +41,7 @@ from armarius.corpus.story import (
     of_edition,
     plans_of,
     story_end,
+    story_parts,
     volume_plan,
 )
 from armarius.documents.document import Document
@@ -132,7 +133,7 @@ def volume_of(project_map: ProjectMap, part: StoryPart | None, path: str | None)
 
 
 _TAIL: Final = 4_000  # code points of the end of a chapter that are offered
-_SHOWN: Final = 1_000  # code points before the cursor that the window shows anyway
+_SHOWN: Final = 1_000  # code points before and behind the cursor that the window shows anyway
 # What is kept first when the share is small; all of it before a guide of style (2), which can be cut.
 _SCORES: Final = {
     "outline": 6.0,
@@ -397,14 +398,24 @@ class StoryFetcher:
         return [line for lines in rows.values() for line in lines]
 
     def _story_end(self, request: FetchRequest) -> Iterator[Candidate | Omission]:
-        """The end of the story that is written, and where those whom the request names were last seen."""
-        if request.document or request.text or request.recipe.chapters or request.recipe.as_of is not None:
+        """The end of the story that is written, and where those whom the request names were last seen.
+
+        With a document of the story open it is the end of the chapter at the cursor, or of the one before while that is
+        empty; where the window shows it, nothing.
+        """
+        path = request.document
+        if (request.text and not path) or request.recipe.chapters or request.recipe.as_of is not None:
             return
-        before = chapters_before(self._documents, self._map, "", None)
-        if not (earlier := list(islice(before, MOST_BEFORE))):
+        path = path if path and of_edition(self._map, path) else ""
+        opened = story_parts(self._documents[path]) if path in self._documents else ()
+        here = [part for part in opened if part.start <= request.cursor]
+        before = chapters_before(self._documents, self._map, path, None if here else request.chapter)
+        if not (earlier := [*reversed(here), *islice(before, MOST_BEFORE)]):
             return
         place = StoryPlace((), None, earlier)
         yield from self._ending(request, place)
+        if path:
+            return
         named = [] if self._matcher is None else self._matcher.find_in_question(request.query)
         ids = {hit.entity_id for hit in named} - {wish.key for wish in request.wishes if wish.mute}
         cast = [entity for entity in self._entities if entity.id in ids and entity.level in ("when_detected", "always")]
@@ -457,21 +468,19 @@ class StoryFetcher:
 
         Where the window shows it and the next is to be written, the one before that.
         """
-        if not place.earlier:
-            return
-        part = place.earlier[0]
-        if part.path == request.document and request.chapter_start < part.end > request.cursor - _SHOWN:
-            source = _ending_of(part)
+        for part in place.earlier[: 1 + place.named]:
+            document, source = self._documents[part.path], _ending_of(part)
+            end = story_end(document, part.start, part.end)
+            is_open = part.path == request.document and request.chapter_start < part.end
+            if not is_open or abs(end - request.cursor) >= _SHOWN:
+                break
             yield Omission(source, "settings", source, "duplicate", Reason("out.document"))
-            if not place.named or len(place.earlier) < 2:
-                return
-            part = place.earlier[1]
-        document, source = self._documents[part.path], _ending_of(part)
+        else:
+            return
         if (outside := request.bounds.leaves_out(document.kind, part.number)) is not None:
             yield Omission(source, "settings", source, *outside)
             return
         labels = frame(request.language)
-        end = story_end(document, part.start, part.end)
         body = [block for block in document.paragraphs if block.role == "body" and part.start <= block.start < end]
         most = _TAIL if place.tells else _TAIL // 2
         while len(body) > 1 and body[-1].end - body[0].start > most:
