@@ -21,8 +21,7 @@ invalid record keeps its last valid state.
 
 import hashlib
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cached_property
 from itertools import count
@@ -30,33 +29,39 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from armarius.codex.codex_json import IMPORTERS, CodexFile, EntryReader
+from armarius.codex.codex_json import (
+    IMPORTERS,
+    RECORD_FIELDS,
+    CodexFile,
+    EntryReader,
+    entity_record,
+    normalize_value,
+    record_error,
+    record_fields,
+    refuse_record,
+)
 from armarius.codex.collection import Listed
 from armarius.codex.merge import merge
 from armarius.codex.model import (
     Codex,
     Deleted,
     Entity,
-    Fact,
     NameIndex,
     Relation,
     already_exists,
     places,
     refuse_duplicate_names,
 )
-from armarius.codex.profile_fields import level_of
 from armarius.codex.protocol import Authored, Block, write_block
 from armarius.codex.record_file import records_of
-from armarius.documents.titles import type_of
 from armarius.errors import ArmariusError, CodexError, ContractError, DescribedElsewhere, UnknownId
 from armarius.headings import count_noun, frame
 from armarius.text.unicode import fold, slug
-from armarius.validation import control_in, flag, near, shown, suggestion
+from armarius.validation import flag, near, shown, suggestion
 
 if TYPE_CHECKING:
     from armarius.codex.in_place import Edit, Pages
 
-_FIELDS = ("id", "name", "type", "aliases", "without", "description", "level", "attributes", "facts", "over")
 _NAMED = frozenset({"id", "name"})
 
 
@@ -82,12 +87,16 @@ class AuthoredCodex(Listed[Entity]):
         pages: "Callable[[], Pages] | None" = None,
     ) -> None:
         self._given_pages = pages
-        self._file = records_of(authored, "codex", tables=["entity", "relation"], check=_check)
+        self._file = records_of(
+            authored, "codex", tables=["entity", "relation"], check=lambda b: record_error(b.table, b.data or {})
+        )
         self._whole = whole
 
     @cached_property
-    def _pages(self) -> "Pages | None":
-        return None if self._given_pages is None else self._given_pages()
+    def _pages(self) -> "Pages":
+        import armarius.codex.in_place as in_place  # for edits alone
+
+        return (self._given_pages or in_place.Pages)()
 
     def __repr__(self) -> str:
         try:
@@ -119,7 +128,7 @@ class AuthoredCodex(Listed[Entity]):
 
     def _id(self, reference: str) -> str:
         """The id of the entity with that id, name or alias; an invalid record in the file is found by its id."""
-        if any((block.table, block.id) == ("entity", reference) for block in self._file.records()):
+        if self._record(reference) is not None:
             return reference
         entity = self._all_names().one(reference)
         if entity is None:
@@ -173,13 +182,15 @@ class AuthoredCodex(Listed[Entity]):
 
         Cost: reads every name of the codex, and writes the file.
         """
-        force, name, values = flag("force", force), _normalize_value(name, "name"), _normalize_value(values)
-        _refuse("entity", {"id": id, "name": _name(name)})
+        force, name, values = flag("force", force), normalize_value(name, "name"), normalize_value(values)
+        if not isinstance(name, str):
+            raise CodexError(f"entity: name: expected a text, got {shown(name)}")
+        refuse_record("entity", {"id": id, "name": name})
         if not id:
-            _refuse("entity", _entity_data({"name": name, **values}))
+            refuse_record("entity", entity_record({"name": name, **values}))
         id_ = id or slug(name)
-        data = _entity_data({"id": id_, "name": name, **values})
-        _refuse("entity", data)
+        data = entity_record({"id": id_, "name": name, **values})
+        refuse_record("entity", data)
         who = self._all_names()
         if force and not id and id_ in who.entities:
             id_ = data["id"] = next(option for n in count(2) if (option := f"{id_}.{n}") not in who.entities)
@@ -204,7 +215,7 @@ class AuthoredCodex(Listed[Entity]):
             CodexError, StoreFull: As `create` and `relate`.
         """
         records = [
-            ("entity", _entity_data({key: getattr(entity, key, None) for key in _FIELDS})) for entity in entities
+            ("entity", entity_record({key: getattr(entity, key, None) for key in RECORD_FIELDS})) for entity in entities
         ]
         ids = {block.id for block in self._file.records() if block.table == "relation"}
         for edge in relations:
@@ -213,7 +224,7 @@ class AuthoredCodex(Listed[Entity]):
             stated = {key: getattr(edge, key) for key in ("source", "target", "type", "since", "until")}
             records.append(("relation", {"id": id_, **{k: v for k, v in stated.items() if v is not None}}))
         for table, data in records:
-            _refuse(table, data)
+            refuse_record(table, data)
         self._file.extend(records)
 
     def update(self, id_: str, /, *, force: bool = False, expect: str = "", **changes: Any) -> Entity:  # noqa: ANN401
@@ -239,19 +250,22 @@ class AuthoredCodex(Listed[Entity]):
         """
         import armarius.codex.in_place as in_place  # for edits alone
 
-        force, id_, changes = flag("force", force), self._id(id_), _normalize_value(changes)
+        force, id_, changes = flag("force", force), self._id(id_), normalize_value(changes)
         if changes.get("id", id_) != id_:
             raise CodexError(f"entity {shown(id_)}: id: stays as it is, got {shown(changes['id'])}")
         block = self._record(id_)
         data = self._recorded(id_, block, changes)
-        _refuse("entity", data, checked=block is None or block.data is None or "facts" in changes)
-        self._refuse_duplicates(data, changes, force)
+        refuse_record("entity", data, checked=block is None or block.data is None or "facts" in changes)
+        if not force and "type" in changes:
+            _refuse_type(data)
+        if not force and not changes.keys().isdisjoint(("name", "aliases")):  # the check reads every name
+            refuse_duplicate_names(self._all_names(), id_, data["name"], data.get("aliases", ()))
         edit, fields = self._page_edit(id_, changes)
         if edit is not None and expect and expect != edit.digest:
             raise in_place.changed_meanwhile(edit.path)
-        with self._step():
+        with self._pages.step():
             self._relate_by_id(id_, data, changes)
-            if edit is not None and self._pages is not None:
+            if edit is not None:
                 in_place.write_in_place(self._pages, edit, self.get(id_), fields, expect=expect)
                 self._record_rest(id_, block, changes, fields)
                 changes = in_place.missing_fields(self.get(id_), fields)
@@ -260,9 +274,6 @@ class AuthoredCodex(Listed[Entity]):
                 block = self._record(id_)
             self._write(id_, block, self._recorded(id_, block, changes))
         return self._written_entity(id_)
-
-    def _step(self) -> AbstractContextManager[None]:
-        return nullcontext() if self._pages is None else self._pages.step()
 
     def undo(self) -> tuple[str, ...]:
         """Take back the last `update` or `delete` that changed a Markdown page, also one of another process.
@@ -274,7 +285,7 @@ class AuthoredCodex(Listed[Entity]):
             PageChanged: One of them has been changed since; nothing was written.
             StoreFull: A file cannot be written.
         """
-        return () if self._pages is None else self._pages.undo()
+        return self._pages.undo()
 
     def preview(self, id_: str, /, **changes: Any) -> "Edit":  # noqa: ANN401
         """What `update` would write, or without `changes` `delete`: the file, its text before and after; no write.
@@ -284,18 +295,14 @@ class AuthoredCodex(Listed[Entity]):
         """
         import armarius.codex.in_place as in_place  # for edits alone
 
-        id_, changes = self._id(id_), _normalize_value(changes)
+        id_, changes = self._id(id_), normalize_value(changes)
         block = self._record(id_)
         before = "" if block is None else block.text
         if not changes:
-            edit = (
-                None
-                if block is not None or self._pages is None
-                else in_place.removal_in_place(self._pages, self.get(id_))
-            )
+            edit = None if block is not None else in_place.removal_in_place(self._pages, self.get(id_))
             return in_place.Edit(self._file.name, before, "") if edit is None else edit
         data = self._recorded(id_, block, changes)
-        _refuse("entity", data)
+        refuse_record("entity", data)
         edit, fields = self._page_edit(id_, changes)
         if edit is not None:
             data = self._recorded(id_, block, *in_place.split_changes(changes, fields))
@@ -318,7 +325,7 @@ class AuthoredCodex(Listed[Entity]):
         """The record with `changes`, without what a page has taken, and with what pages say of what it changes."""
         import armarius.codex.in_place as in_place  # for edits alone
 
-        record = {} if block is None or block.data is None else _record_fields(block.data)
+        record = {} if block is None or block.data is None else record_fields(block.data)
         entity = _by_id(self.list(), id_)
         over = dict(record.get("over", {}))
         for name, key, value in in_place.flatten({name: value for name, value in changes.items() if name != "aliases"}):
@@ -338,8 +345,10 @@ class AuthoredCodex(Listed[Entity]):
                 record.pop(name, None)
                 record = {label: text for label, text in record.items() if label != "without" or name != "aliases"}
         name = record.get("name") or self.get(id_).name
-        stated = _merge_changes(record, self._alias_changes(id_, record, changes))
-        return _entity_data({"name": name, **stated, "id": id_, "over": over})
+        stated = {**record, **self._alias_changes(id_, record, changes)}
+        if isinstance(labels := changes.get("attributes"), Mapping):  # "" goes over what a file says
+            stated["attributes"] = {**record.get("attributes", {}), **labels}
+        return entity_record({"name": name, **stated, "id": id_, "over": over})
 
     def _has_pages(self, entity: Entity) -> bool:
         """Whether other files than records, `codex.json` and imported books describe an entity."""
@@ -391,19 +400,8 @@ class AuthoredCodex(Listed[Entity]):
     def _page_edit(self, id_: str, changes: Mapping[str, Any]) -> "tuple[Edit | None, dict[str, Any]]":
         import armarius.codex.in_place as in_place  # for edits alone
 
-        entity = None if self._pages is None else _by_id(self.list(), id_)
-        return (
-            (None, {})
-            if entity is None or self._pages is None
-            else in_place.edit_in_place(self._pages, entity, changes)
-        )
-
-    def _refuse_duplicates(self, data: dict[str, Any], changes: dict[str, Any], force: bool) -> None:
-        """Check only names that change: the check reads every name."""
-        if not force and "type" in changes:
-            _refuse_type(data)
-        if not force and not changes.keys().isdisjoint(("name", "aliases")):
-            refuse_duplicate_names(self._all_names(), data["id"], data["name"], data.get("aliases", ()))
+        entity = _by_id(self.list(), id_)
+        return (None, {}) if entity is None else in_place.edit_in_place(self._pages, entity, changes)
 
     def delete(self, id_: str, /, *, relations: bool = False) -> Deleted:
         """Remove the record of an entity, or without a record its section of the one Markdown page that describes it.
@@ -426,8 +424,8 @@ class AuthoredCodex(Listed[Entity]):
         import armarius.codex.in_place as in_place  # for edits alone
 
         id_ = self._id(id_)
-        written = any((block.table, block.id) == ("entity", id_) for block in self._file.records())
-        edit = None if written or self._pages is None else in_place.removal_in_place(self._pages, self.get(id_))
+        written = self._record(id_) is not None
+        edit = None if written else in_place.removal_in_place(self._pages, self.get(id_))
         if not written and edit is None:
             where = places(self.get(id_))
             message = f"entity {id_!r} is described in {where}: delete it there, or set its level to never"
@@ -437,10 +435,10 @@ class AuthoredCodex(Listed[Entity]):
         left = () if entity is None else tuple(str(origin) for origin in entity.origins if origin.path != done.path)
         if self._whole is not None and not left:
             self._refuse_dangling(id_, relations=relations)
-        with self._step():
+        with self._pages.step():
             for block in self._relation_blocks(id_) if relations else ():
                 self._file.remove("relation", block.id)
-            if edit is not None and self._pages is not None:
+            if edit is not None:
                 in_place.write_in_place(self._pages, edit, self.get(id_), None)
             else:
                 self._file.remove("entity", id_)
@@ -461,10 +459,8 @@ class AuthoredCodex(Listed[Entity]):
     def _refuse_dangling(self, id_: str, *, relations: bool) -> None:
         """Refuse to delete an entity that relations need: with `relations` those that only a file can give up."""
         entity = _by_id(self.list(), id_)
-        if (
-            entity is not None
-            and NameIndex([item for item in self.list() if item.id != id_]).find(entity.name) is not None
-        ):
+        others = NameIndex([item for item in self.list() if item.id != id_])
+        if entity is not None and others.find(entity.name) is not None:
             return  # they name that one then
         own = set() if entity is None else {(origin.path, origin.section) for origin in entity.origins}
         authored = [] if relations else [block.data or {} for block in self._relation_blocks(id_)]
@@ -503,7 +499,7 @@ class AuthoredCodex(Listed[Entity]):
             UnknownId: Several entities have the name of an end; lists their ids.
         """
         for field, value in (("source", source), ("target", target), ("type", type)):
-            _refuse("relation", {"id": "new", "source": "new", "target": "new", "type": "new", field: value})
+            refuse_record("relation", {"id": "new", "source": "new", "target": "new", "type": "new", field: value})
         who = self._all_names()
         for field, end in (("source", source), ("target", target)):
             if who.one(end) is None and self._whole is not None:
@@ -525,7 +521,7 @@ class AuthoredCodex(Listed[Entity]):
         ends = {"source": who.find(source) or source, "target": who.find(target) or target}
         data = {"id": id_, **ends, "type": type_, "since": since, "until": until}
         data = {key: value for key, value in data.items() if value is not None}
-        _refuse("relation", data)
+        refuse_record("relation", data)
         (self._file.add if written is None else self._file.replace)("relation", data)
 
     def related(self) -> set[tuple[str, str, str]]:
@@ -560,8 +556,7 @@ class AuthoredCodex(Listed[Entity]):
         result = CodexFile()
         reader = EntryReader(self._file.name, result)
         for block in self._file.records():
-            read = reader.entity if block.table == "entity" else reader.relation
-            read(_wire(block.data or {}), f"{block.table} ({block.id!r})", block.line)
+            reader.record(block.table, block.data or {}, f"{block.table} ({block.id!r})", block.line)
         result.errors = list(self.problems())
         return result
 
@@ -587,55 +582,6 @@ def _by_id(entities: Iterable[Entity], id_: str) -> Entity | None:
     return next((entity for entity in entities if entity.id == id_), None)
 
 
-def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
-    """Fields in file order, without None and empty values, objects as plain tables."""
-    unknown = sorted(values.keys() - set(_FIELDS))
-    if unknown:
-        close = suggestion(near(unknown[0], _FIELDS))
-        raise CodexError(
-            f"entity {shown(values.get('id') or values.get('name'))}: {shown(unknown[0])[1:-1]}: no such field{close}"
-        )
-    data: dict[str, Any] = {}
-    for key in _FIELDS:
-        value = values.get(key)
-        if isinstance(value, tuple):
-            value = list(value)
-        if isinstance(value, list):
-            value = [asdict(item) if is_dataclass(item) and not isinstance(item, type) else item for item in value]
-        if key == "type" and isinstance(value, str) and type_of(value) in frame().types:
-            value = type_of(value)
-        if key == "level" and isinstance(value, str):
-            value = level_of(value) or value
-        if value is not None and not (isinstance(value, str | list | Mapping) and not value):
-            data[key] = value
-    return data
-
-
-_DEEPEST = 8  # levels of lists and mappings in a value: no field has more than two
-
-
-def _normalize_value(value: Any, field: str = "") -> Any:  # noqa: ANN401 - of any field
-    """A value with line feeds alone at the ends of its lines.
-
-    Raises:
-        CodexError: It holds a control character, which would make a page binary, or is nested too deeply; names the
-            field.
-    """
-    if field.count("[") + field.count(".") > _DEEPEST:
-        raise CodexError(f"entity: {shown(field)}: nested too deeply")
-    if isinstance(value, str):
-        value = value.replace("\r\n", "\n")
-        if control := control_in(value):
-            raise CodexError(f"entity: {field}: holds the control character {control}")
-        return value
-    if isinstance(value, Mapping):
-        dot = f"{field}." if field else ""
-        return {_normalize_value(key, field): _normalize_value(item, f"{dot}{key}") for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_normalize_value(item, f"{field}[{number}]") for number, item in enumerate(value)]
-    return replace(value, text=_normalize_value(value.text, f"{field}.text")) if isinstance(value, Fact) else value
-
-
 BY_FORCE = "; with `force` it is one of its own"
 """What `create` and `update` can do with a type that looks like a slip; tools of an agent cannot."""
 
@@ -648,62 +594,5 @@ def _refuse_type(data: dict[str, Any]) -> None:
         raise CodexError(f"entity {shown(data['id'])}: {what}{BY_FORCE}")
 
 
-def _name(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    raise CodexError(f"entity: name: expected a text, got {shown(value)}")
-
-
-def _record_fields(data: dict[str, Any]) -> dict[str, Any]:
-    """A record as read; unknown keys move to the attributes, as in `EntryReader`."""
-    values = {"level" if key == "aiContextLevel" else key: value for key, value in data.items()}
-    extra = {key: str(value) for key, value in values.items() if key not in _FIELDS}
-    fields = {key: value for key, value in values.items() if key in _FIELDS}
-    return {**fields, "attributes": {**extra, **fields.get("attributes", {})}} if extra else fields
-
-
-def _merge_changes(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A record with fields changed; of the attributes only those that are given, "" over what a file says."""
-    stated, labels = _record_fields(data), changes.get("attributes")
-    attributes = {**stated.get("attributes", {}), **labels} if isinstance(labels, Mapping) else labels
-    return {**stated, **changes, **({"attributes": attributes} if "attributes" in changes else {})}
-
-
 def _block_fields(block: Block) -> dict[str, Any]:
-    return _entity_data(_record_fields(block.data or {}))
-
-
-def _wire(data: dict[str, Any]) -> dict[str, Any]:
-    """A record with the names of `codex.json`."""
-    return {"aiContextLevel" if key == "level" else key: value for key, value in data.items()}
-
-
-def _record_error(table: str, data: dict[str, Any]) -> str:
-    """The first error of a record, or ""."""
-    result = CodexFile()
-    reader = EntryReader("", result)
-    if table == "entity":
-        reader.entity(_wire(data), "")
-    else:
-        reader.relation(data, "")
-    return str(result.errors[0]).removeprefix(": ").replace("aiContextLevel", "level") if result.errors else ""
-
-
-def _check(block: Block) -> str:
-    return _record_error(block.table, block.data or {})
-
-
-def _refuse(table: str, data: dict[str, Any], *, checked: bool = True) -> None:
-    """Refuse an invalid record; `checked` also validates its chapters, which is skipped for unchanged ones."""
-    if what := _record_error(table, data) or (_reversed_span(table, data) if checked else ""):
-        raise CodexError(f"{table} {shown(data.get('id') or data.get('name', ''))}: {what}")
-
-
-def _reversed_span(table: str, data: dict[str, Any]) -> str:
-    """The first span that ends before it begins, or "". Each chapter number is valid by itself."""
-    facts = [(f"facts[{number}].", fact) for number, fact in enumerate(data.get("facts", ())) if isinstance(fact, dict)]
-    for where, item in facts if table == "entity" else [("", data)]:
-        since, until = item.get("since"), item.get("until")
-        if since is not None and until is not None and until < since:
-            return f"{where}until: chapter {until} is before that of since, {since}"
-    return ""
+    return entity_record(record_fields(block.data or {}))

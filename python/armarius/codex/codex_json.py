@@ -19,19 +19,20 @@ YAML is read as far as settings use it: maps, lists, plain and quoted values, `|
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any, Final, TypeVar
 
 from armarius.codex.draft import Draft, DraftRelation, Profiles
 from armarius.codex.model import CONTEXT_LEVELS, Fact, Origin, RejectedName
 from armarius.codex.profile_entity import add_label, is_placeholder, is_plausible, lead_of, read_name
-from armarius.codex.profile_fields import Field, is_personal, role_of
+from armarius.codex.profile_fields import Field, is_personal, level_of, role_of
 from armarius.documents.data import NOBODY, fill_names, load_json
 from armarius.documents.segments import parts_of
-from armarius.documents.titles import group_of, is_generic, page_type, parse_front_matter
+from armarius.documents.titles import group_of, is_generic, page_type, parse_front_matter, type_of
 from armarius.errors import CodexError
+from armarius.headings import frame
 from armarius.text.unicode import join_parts
-from armarius.validation import has_surrogate, option_error, shown
+from armarius.validation import control_in, has_surrogate, near, option_error, shown, suggestion
 
 CODEX_FILE = "codex.json"
 _LAST_CHAPTER = 1_000_000_000  # the index keeps 64 bits
@@ -150,6 +151,14 @@ class EntryReader:
                 draft.add_attribute(key, str(entry[key]))
         self.result.drafts.append(draft)
 
+    def record(self, table: str, data: dict[str, Any], where: str, line: int = 0) -> None:
+        """Read one record of `.armarius/codex.toml`, where a level is called so."""
+        if table == "entity":
+            entry = {"aiContextLevel" if key == "level" else key: value for key, value in data.items()}
+            self.entity(entry, where, line)
+        else:
+            self.relation(data, where, line)
+
     def _field_value(self, entry: dict[str, Any], key: str, where: str, kind: type[Stated], wanted: str) -> Stated:
         """The value of a field, empty where it is missing or of another kind."""
         value = entry.get(key)
@@ -224,6 +233,90 @@ class EntryReader:
     def _error(self, where: str, what: str) -> None:
         place = f"{self.path}: {where}" if where else self.path
         self.result.errors.append(CodexError(f"{place}: {what}"))
+
+
+RECORD_FIELDS = ("id", "name", "type", "aliases", "without", "description", "level", "attributes", "facts", "over")
+"""Of the record of an entity in `.armarius/codex.toml`, in the order of the file."""
+
+
+def record_error(table: str, data: dict[str, Any]) -> str:
+    """The first error of a record, or ""."""
+    result = CodexFile()
+    EntryReader("", result).record(table, data, "")
+    return str(result.errors[0]).removeprefix(": ").replace("aiContextLevel", "level") if result.errors else ""
+
+
+def refuse_record(table: str, data: dict[str, Any], *, checked: bool = True) -> None:
+    """Refuse an invalid record; `checked` also validates its chapters, which is skipped for unchanged ones."""
+    if what := record_error(table, data) or (_reversed_span(table, data) if checked else ""):
+        raise CodexError(f"{table} {shown(data.get('id') or data.get('name', ''))}: {what}")
+
+
+def _reversed_span(table: str, data: dict[str, Any]) -> str:
+    """The first span that ends before it begins, or "". Each chapter number is valid by itself."""
+    facts = [(f"facts[{number}].", fact) for number, fact in enumerate(data.get("facts", ())) if isinstance(fact, dict)]
+    for where, item in facts if table == "entity" else [("", data)]:
+        since, until = item.get("since"), item.get("until")
+        if since is not None and until is not None and until < since:
+            return f"{where}until: chapter {until} is before that of since, {since}"
+    return ""
+
+
+def record_fields(data: dict[str, Any]) -> dict[str, Any]:
+    """A record as read; unknown keys move to the attributes, as in `EntryReader`."""
+    values = {"level" if key == "aiContextLevel" else key: value for key, value in data.items()}
+    extra = {key: str(value) for key, value in values.items() if key not in RECORD_FIELDS}
+    fields = {key: value for key, value in values.items() if key in RECORD_FIELDS}
+    return {**fields, "attributes": {**extra, **fields.get("attributes", {})}} if extra else fields
+
+
+def entity_record(values: dict[str, Any]) -> dict[str, Any]:
+    """Fields in file order, without None and empty values, objects as plain tables."""
+    unknown = sorted(values.keys() - set(RECORD_FIELDS))
+    if unknown:
+        close = suggestion(near(unknown[0], RECORD_FIELDS))
+        raise CodexError(
+            f"entity {shown(values.get('id') or values.get('name'))}: {shown(unknown[0])[1:-1]}: no such field{close}"
+        )
+    data: dict[str, Any] = {}
+    for key in RECORD_FIELDS:
+        value = values.get(key)
+        if isinstance(value, tuple):
+            value = list(value)
+        if isinstance(value, list):
+            value = [asdict(item) if is_dataclass(item) and not isinstance(item, type) else item for item in value]
+        if key == "type" and isinstance(value, str) and type_of(value) in frame().types:
+            value = type_of(value)
+        if key == "level" and isinstance(value, str):
+            value = level_of(value) or value
+        if value is not None and not (isinstance(value, str | list | Mapping) and not value):
+            data[key] = value
+    return data
+
+
+_DEEPEST_VALUE: Final = 8  # levels of lists and mappings in a value: no field has more than two
+
+
+def normalize_value(value: Any, field: str = "") -> Any:  # noqa: ANN401 - of any field
+    """A value with line feeds alone at the ends of its lines.
+
+    Raises:
+        CodexError: It holds a control character, which would make a page binary, or is nested too deeply; names the
+            field.
+    """
+    if field.count("[") + field.count(".") > _DEEPEST_VALUE:
+        raise CodexError(f"entity: {shown(field)}: nested too deeply")
+    if isinstance(value, str):
+        value = value.replace("\r\n", "\n")
+        if control := control_in(value):
+            raise CodexError(f"entity: {field}: holds the control character {control}")
+        return value
+    if isinstance(value, Mapping):
+        dot = f"{field}." if field else ""
+        return {normalize_value(key, field): normalize_value(item, f"{dot}{key}") for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [normalize_value(item, f"{field}[{number}]") for number, item in enumerate(value)]
+    return replace(value, text=normalize_value(value.text, f"{field}.text")) if isinstance(value, Fact) else value
 
 
 def card_draft(card: Mapping[str, Any], origin: Origin) -> Draft:

@@ -6,9 +6,8 @@ written there; one that nobody says yet is added to the page of somebody whom pa
 """
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from hashlib import sha256
@@ -75,14 +74,13 @@ def digest_of(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-class Pages(ABC):
-    """The Markdown pages of a project that may be written."""
+class Pages:
+    """The Markdown pages of a project that may be written; of this class itself there are none."""
 
-    @abstractmethod
     def read(self, path: str) -> tuple[str, Parse] | None:
         """The text of a page as it lies there now, and what reads profiles of it; None where it may not be edited."""
+        return None
 
-    @abstractmethod
     def change(self, path: str, change: Callable[[str, Parse], str]) -> None:
         """Write `change` of a page's text, and read it into the index; other processes wait meanwhile.
 
@@ -92,12 +90,12 @@ class Pages(ABC):
             PageChanged: The page is gone or can no longer be edited; nothing was written. Or what `change` raises.
             StoreFull: It cannot be written, is read-only, or has a second hard link.
         """
+        raise changed_meanwhile(path)
 
-    @abstractmethod
     def step(self) -> AbstractContextManager[None]:
         """What the block changes is one step for `undo`, if a page is among it; other processes wait meanwhile."""
+        return nullcontext()
 
-    @abstractmethod
     def undo(self) -> tuple[str, ...]:
         """Give the files of the last step what they held before it; their paths, none where there is no step.
 
@@ -105,6 +103,7 @@ class Pages(ABC):
             PageChanged: One has been changed since; nothing was written.
             StoreFull: As `change`.
         """
+        return ()
 
 
 def edit_in_place(pages: Pages, entity: Entity, changes: Mapping[str, Any]) -> tuple[Edit | None, dict[str, Any]]:
