@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -36,7 +37,6 @@ from armarius.text.chat import (
     Message,
     ModelLog,
     check_model,
-    json_values,
     reply_of,
     text_of,
     without_secrets,
@@ -56,6 +56,7 @@ _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*"(?=\s*[,\]])')
 _OPENING = "“\"'‘「『《〈[（(`*_ "
 _CLOSING = "”\"'’」』》〉]）)`*_ ,，;；"
 _WORD = re.compile(r"\w", re.UNICODE)
+_DECODER = json.JSONDecoder(strict=False)  # line ends inside a string
 
 
 def parse(reply: object, *, question: str = "", n: int = 4) -> tuple[str, ...]:
@@ -95,8 +96,7 @@ def _blocks(reply: list[Any] | tuple[Any, ...]) -> bool:
 def _read(text: str) -> Iterable[str]:
     text = THOUGHT.sub("", text)
     for piece in (*(fence[1] for fence in _FENCE.finditer(text)), text):
-        arrays = (list(_items(value)) for value in json_values(piece, "[") if isinstance(value, list))
-        if texts := next(filter(None, arrays), None):
+        if texts := next(filter(None, map(list, map(_items, _arrays(piece)))), None):
             return texts
     fenced = _FENCE.search(text)
     if (begun := (fenced[1] if fenced else text).strip()).startswith("["):
@@ -104,6 +104,14 @@ def _read(text: str) -> Iterable[str]:
     lines = [line for line in (fenced[1] if fenced else text).splitlines() if line.strip()]
     items = [item["said"] for line in lines if (item := _ITEM.fullmatch(line))]
     return items or [line for line in lines if not _is_talk(line.strip())]
+
+
+def _arrays(text: str) -> Iterator[list[Any]]:
+    """The lists of JSON in a text; the first 40 opening brackets are tried."""
+    for bracket in islice(re.finditer(r"\[", text), 40):
+        with suppress(ValueError, RecursionError):
+            value: list[Any] = _DECODER.raw_decode(text, bracket.start())[0]
+            yield value
 
 
 def _is_talk(line: str) -> bool:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from inspect import isawaitable
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 LONGEST_REPLY = 100_000  # code points read of a reply
 THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)|\A.*</think>", re.DOTALL | re.IGNORECASE)
-_BRACKETS = 40  # opening brackets that are tried as the start of a JSON value
-_DECODER = json.JSONDecoder(strict=False)  # line ends inside a string
+_BLOCKS = 40  # of a message that are read
 _LABEL = (
     r"(?:api|access|private|encryption|secret)[ _-]?key|(?:client|app|api|shared)[ _-]?secret"
     r"|secret(?=[\"'`]?[ \t]{0,8}=)|passw(?:or)?d|token|authorization|密码|密碼|密钥|密鑰|口令|令牌"
@@ -299,17 +298,6 @@ class _Reader:
         return word
 
 
-def json_values(text: str, opening: str) -> Iterator[Any]:
-    """The JSON values in a text that begin with a bracket; the first 40 brackets are tried."""
-    at = text.find(opening)
-    for _ in range(_BRACKETS):
-        if at < 0:
-            return
-        with suppress(ValueError, RecursionError):
-            yield _DECODER.raw_decode(text, at)[0]
-        at = text.find(opening, at + 1)
-
-
 def reply_text(reply: object) -> str:
     """The text of a reply without what a model thought before it."""
     return THOUGHT.sub("", text_of(reply))
@@ -322,7 +310,7 @@ def text_of(reply: Any) -> str:  # noqa: ANN401 - model libraries have many type
     if isinstance(reply, bytes):
         return reply[:LONGEST_REPLY].decode("utf-8", "replace")
     if isinstance(reply, list | tuple):
-        return "\n".join(text_of(part) for part in reply[:_BRACKETS])[:LONGEST_REPLY]
+        return "\n".join(text_of(part) for part in reply[:_BLOCKS])[:LONGEST_REPLY]
     if isinstance(reply, Mapping):
         return text_of(next((reply[key] for key in ("content", "text") if reply.get(key) is not None), ""))
     for name in ("content", "text"):

@@ -106,21 +106,15 @@ class EntityMatcher:
         try:
             return cls(items, short_names=short_names), []
         except ValueError:
-            faults: list[str] = []
-            return cls(cls._valid_entities(items, faults), short_names=short_names), faults
-
-    @classmethod
-    def _valid_entities(cls, items: list[object], faults: list[str]) -> list[object]:
-        """The entities with valid names; errors of the others are added to `faults`."""
-        kept = []
-        for entity in items:
-            try:
-                cls([entity])
-            except ValueError as error:
-                faults.append(str(error))
-            else:
-                kept.append(entity)
-        return kept
+            valid, faults = list[object](), list[str]()
+            for entity in items:
+                try:
+                    cls([entity])
+                except ValueError as error:
+                    faults.append(str(error))
+                else:
+                    valid.append(entity)
+            return cls(valid, short_names=short_names), faults
 
     @property
     def entity_ids(self) -> tuple[str, ...]:
