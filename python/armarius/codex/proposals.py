@@ -176,13 +176,6 @@ def _choose_names(
         if not _is_compound(gram, count, grams, candidates) and (name := _classify_name(gram, count, stats, addressed)):
             names[gram] = name
     names |= _join_names(candidates - names.keys(), loose - candidates, grams, seen, names, addressed, barred)
-    # 袭人姐姐 addresses 袭人; 继之夫人 is another person.
-    spoken = [title for title in words("han", "male") | words("han", "female") if len(title) == 2]
-    names = {
-        gram: item
-        for gram, item in names.items()
-        if not any(gram.endswith(title) and len(gram) > 3 and gram[:-2] in names for title in spoken)
-    }
     return [item for item in names.values() if not _is_fragment(item, names, grams)]
 
 
