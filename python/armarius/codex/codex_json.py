@@ -17,7 +17,6 @@ YAML is read as far as settings use it: maps, lists, plain and quoted values, `|
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any, Final, TypeVar
@@ -26,9 +25,9 @@ from armarius.codex.draft import Draft, DraftRelation, Profiles
 from armarius.codex.model import CONTEXT_LEVELS, Fact, Origin, RejectedName
 from armarius.codex.profile_entity import add_label, is_placeholder, is_plausible, lead_of, read_name
 from armarius.codex.profile_fields import Field, is_personal, level_of, role_of
-from armarius.documents.data import NOBODY, fill_names, load_json
+from armarius.documents.data import NOBODY, fill_names, load_json, yaml_tree
 from armarius.documents.segments import parts_of
-from armarius.documents.titles import group_of, is_generic, page_type, parse_front_matter, type_of
+from armarius.documents.titles import group_of, is_generic, page_type, type_of
 from armarius.errors import CodexError
 from armarius.headings import frame
 from armarius.text.unicode import join_parts
@@ -486,96 +485,4 @@ def read_tree(text: str) -> object:
             return load_json(text)
         except (ValueError, RecursionError):
             return {}
-    return _Yaml(text).read()
-
-
-_KEY = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s#\"'\[{&*!|>%@-][^:#]*?|-[^\s:][^:#]*?)\s*:(?:\s+(.*)|\s*)$")
-_BLOCK = re.compile(r"[|>][+-]?\d?$")
-_REMARK = re.compile(r"(?<!\s)\s+#.*$")
-
-
-class _Yaml:
-    """Reads the lines of a file by their indentation."""
-
-    def __init__(self, text: str) -> None:
-        lines = [line.rstrip().expandtabs(2) for line in text.splitlines()]
-        self.lines = [(len(line) - len(line.lstrip()), line.lstrip()) for line in lines]
-        self.at = 0
-
-    def read(self) -> object:
-        return self._block(0, 0) if self._skip() else {}
-
-    def _skip(self) -> bool:
-        """Go to the next line with content; False at the end."""
-        while self.at < len(self.lines):
-            line = self.lines[self.at][1]
-            if line and not line.startswith("#") and line not in ("---", "..."):
-                return True
-            self.at += 1
-        return False
-
-    def _block(self, least: int, depth: int) -> object:
-        """The list or mapping that begins here, indented by at least `least`."""
-        if not self._skip() or self.lines[self.at][0] < least or depth > _DEEPEST:
-            return ""
-        indent, line = self.lines[self.at]
-        return self._list(indent, depth) if line == "-" or line.startswith("- ") else self._mapping(indent, depth)
-
-    def _list(self, indent: int, depth: int) -> list[object]:
-        items: list[object] = []
-        while self._skip() and self.lines[self.at][0] == indent and self.lines[self.at][1][:2] in ("-", "- "):
-            line = self.lines[self.at][1][1:]
-            inner = indent + 1 + len(line) - len(line.lstrip())
-            line = line.lstrip()
-            if not line:
-                self.at += 1
-                items.append(self._block(indent + 1, depth + 1))
-            elif _KEY.match(line) is not None:
-                self.lines[self.at] = (inner, line)
-                items.append(self._mapping(inner, depth + 1))
-            else:
-                self.at += 1
-                items.append(_scalar(line) if not line.startswith("- ") else "")  # a list in a list: of no setting
-            self._skip_block(indent)
-        return items
-
-    def _skip_block(self, indent: int) -> None:
-        """Skip lines indented by more: they continue a plain value."""
-        while self._skip() and self.lines[self.at][0] > indent:
-            self.at += 1
-
-    def _mapping(self, indent: int, depth: int) -> dict[str, object]:
-        result: dict[str, object] = {}
-        while self._skip() and self.lines[self.at][0] == indent:
-            pair = _KEY.match(self.lines[self.at][1])
-            self.at += 1
-            if pair is None:
-                continue
-            key, value = str(_scalar(pair[1])), _REMARK.sub("", pair[2] or "")
-            if _BLOCK.match(value):
-                result[key] = self._text(indent, "\n" if value[0] == "|" else " ")
-            elif value:
-                result[key] = _scalar(value)
-            else:
-                lists = self._skip() and self.lines[self.at][0] == indent and self.lines[self.at][1].startswith("-")
-                result[key] = self._block(indent if lists else indent + 1, depth + 1)
-            self._skip_block(indent)
-        return result
-
-    def _text(self, indent: int, joint: str) -> str:
-        lines: list[str] = []
-        while self.at < len(self.lines) and (not self.lines[self.at][1] or self.lines[self.at][0] > indent):
-            lines.append(self.lines[self.at][1])
-            self.at += 1
-        return joint.join(lines).strip()
-
-
-def _scalar(text: str) -> object:
-    """A plain or quoted value, or a list in brackets."""
-    if text.startswith("{"):
-        try:
-            return load_json(text)
-        except (ValueError, RecursionError):
-            return text
-    value = parse_front_matter(f"---\nx: {text}\n---\n")[0].get("x", text)
-    return list(value) if isinstance(value, tuple) else value
+    return yaml_tree(text, 0, len(text), _DEEPEST) or {}

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from armarius.documents.classify import DATA_SUFFIXES
@@ -277,7 +278,7 @@ def _space(text: str, at: int) -> int:
     return match.end()
 
 
-_KEY = re.compile(r"(?:- +)*(\"[^\"]*\"|'[^']*'|[^\s:#\[{\"'][^:\r\n]*?)\s*:(?=\s|$)")
+_KEY = re.compile(r"(?:- +)*+(\"[^\"]*\"|'[^']*'|[^\s:#\[{\"'][^:\r\n]*?)\s*:(?=\s|$)")
 _LONGEST_KEY = 200
 
 
@@ -290,7 +291,7 @@ def _yaml_entries(text: str, at: int, end: int) -> Iterator[_Entry]:
         bare = line[0].strip()
         if not bare or (bare.startswith("#") and start < 0) or bare in ("---", "..."):
             continue
-        first = line.start() + len(line[0]) - len(line[0].lstrip())
+        first = line.start() + _indent(line[0])
         column = first - max(text.rfind("\n", 0, first), text.rfind("\r", 0, first)) - 1
         if depth < 0:
             depth, listed = column, bare.startswith("-")
@@ -309,6 +310,54 @@ def _yaml_entries(text: str, at: int, end: int) -> Iterator[_Entry]:
         last = line.end()
     if start >= 0:
         yield _Entry(start, last, key, inside)
+
+
+_BLOCK = re.compile(r"([|>])[+-]?\d?$")
+_REMARK = re.compile(r"(?<!\s)\s+#.*$")
+
+
+def yaml_tree(text: str, at: int, end: int, deepest: int) -> object:
+    """Lists, mappings and plain values of YAML in a stretch of lines; "" for none, and below `deepest` levels.
+
+    Cost: one pass over the lines for each level.
+    """
+    entries = [] if deepest < 0 else list(_yaml_entries(text, at, end))
+    if entries and (text.startswith("- ", at := entries[0].start) or text[at : entries[0].end].splitlines()[0] == "-"):
+        return [_yaml_value(text, entry, text[entry.start + 1 : entry.end].lstrip(" "), deepest) for entry in entries]
+    values = {}
+    for entry in entries:
+        if key := _KEY.match(text, entry.start, entry.end):
+            values[entry.key] = _yaml_value(text, entry, text[key.end() : entry.end], deepest)
+    return values or ""
+
+
+def _yaml_value(text: str, entry: _Entry, value: str, deepest: int) -> object:
+    """The value of an entry; `value` is its text behind the key or the mark of a list."""
+    first, *rest = value.splitlines() or [""]
+    first = _REMARK.sub("", first).strip()
+    if block := _BLOCK.match(first):
+        depth = next((_indent(line) for line in rest if line.strip()), 0)
+        lines = takewhile(lambda line: not line.strip() or _indent(line) >= depth, rest)
+        return ("\n" if block[1] == "|" else " ").join(map(str.strip, lines)).strip()
+    # `- name: x` holds the first member of an object
+    if entry.inside >= 0 and (not first or "\n" not in text[entry.start : entry.inside]):
+        return yaml_tree(text, entry.inside, entry.end, deepest - 1)
+    return "" if first.startswith("- ") else _scalar(first)  # a list in a list: of no setting
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _scalar(text: str) -> object:
+    """A plain or quoted value, or a list in brackets."""
+    if text.startswith("{"):
+        try:
+            return load_json(text)
+        except (ValueError, RecursionError):
+            return text
+    value = read_front_matter(f"---\nx: {text}\n---\n")[0].get("x", text)
+    return list(value) if isinstance(value, tuple) else value
 
 
 _ESCAPE = re.compile(r"\\\\|\\u(?:d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(?!d[89a-f])[0-9a-f]{4})", re.IGNORECASE)
