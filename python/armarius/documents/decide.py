@@ -359,7 +359,10 @@ class _Stories:
         for mark, factor in (("archive", 0.1), ("translation", 0.5), ("copy", 0.25), ("draft", 0.3), ("final", 1.5)):
             if mark in run.marks:
                 worth *= factor
-        return worth * (1.0 if run.language == self.language else 0.2)
+        if not run.marks and all(self.files[path].kind == "manuscript" for path in run.paths):
+            worth *= 0.6  # of a book and its chapters as files it is the copy; lengths are rounded down
+        numbered = len(run.places) > 1
+        return worth * (1.0 if run.language == self.language else 0.2) * (1.0 if numbered else 0.5)
 
     def _place_run(self, run: _Run, main: list[_Run]) -> None:
         """Decide whether a run continues a story, is another edition of one, or a story of its own."""

@@ -51,6 +51,8 @@ def place_of(name: str) -> Place | None:
     if second and second.start() - at <= _LONGEST and chapter_number(f"{name[at : second.start()]}1") is not None:
         frame, numbers = f"{frame}{name[at : second.start()]}#", [*numbers, float(second[0])]
         at = second.end()
+    if name[at : at + 1].isascii() and name[at : at + 1].isalpha():  # 9a01f: a handle
+        return None
     return Place(frame.lower(), tuple(numbers), name[at:])
 
 
