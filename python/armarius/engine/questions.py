@@ -322,14 +322,8 @@ class Questions:
         bounds, others = Bounds.of(chapters, kinds, as_of), check_arg("also", read_wordings, also)
         with stage("look"):
             view = self._project.view()
-        text_of = None if bounds.as_of is None else visible_text(view.documents, bounds)
-        with view.corpus.acquire() as corpus:
-            core = corpus.core
-        lookup = partial(
-            search, text=query, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=text_of
-        )
         with stage("search"):
-            hits = self._project.index.ask(lambda store: lookup(store, core))
+            hits = self._full_text(view, query, limit, bounds, others)("all")
         leveled = _level_marker(view)
         hits = Hits(map(leveled, hits)) if leveled else hits
         hits.warnings = view.stale
@@ -369,16 +363,10 @@ class Questions:
         bounds, others = Bounds.of(chapters, kinds, as_of), tuple(map(cleaned, check_arg("also", read_wordings, also)))
         with stage("look"):
             view = self._project.view()
-        text_of = None if bounds.as_of is None else visible_text(view.documents, bounds)
         exact, results = is_quoted(query), Stretches()
-        words = partial(
-            search, text=query, limit=_PLACES, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=text_of
-        )
-        with view.corpus.acquire() as corpus:
-            core = corpus.core
         with stage("search"):
-            together = self._project.index.ask(lambda store: words(store, core))
-            any_ = Hits() if exact else self._project.index.ask(lambda store: words(store, core, match="any"))
+            words = self._full_text(view, query, _PLACES, bounds, others)
+            together, any_ = words("all"), Hits() if exact else words("any")
         ranked: list[tuple[str, int]] = []
         if not exact and view.corpus.ready:
             with stage("understand"):
@@ -525,6 +513,18 @@ class Questions:
     def document(self, path: str) -> Document:
         """One document; raises UnknownDocument, and ContractError for what is no path."""
         return self._project.view(PATIENCE).document(valid_text("path", path))
+
+    def _full_text(
+        self, view: ProjectView, text: str, limit: int, bounds: Bounds, also: Sequence[str]
+    ) -> Callable[[Literal["all", "any"]], Hits]:
+        """Paragraphs of the view that hold all of the words, or any of them; see `search` of the index."""
+        text_of = None if bounds.as_of is None else visible_text(view.documents, bounds)
+        with view.corpus.acquire() as corpus:
+            lookup = partial(
+                search, corpus=corpus.core, text=text, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters,
+                also=also, shown=text_of,
+            )  # fmt: skip
+        return lambda match: self._project.index.ask(partial(lookup, match=match))
 
 
 def _level_marker(view: ProjectView) -> Callable[[Found], Found] | None:
