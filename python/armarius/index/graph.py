@@ -6,7 +6,7 @@ profile or `codex.json` says is the user's: a write that contradicts it is refus
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -98,10 +98,7 @@ class ProjectGraph:
         """See `GraphStore`."""
         relation = checked_relation(relation)
         with self._lock:
-            ids = {entity.id for entity in self._codex.list()}
-            for end in (relation.source, relation.target):
-                if end not in ids:
-                    raise UnknownId(f"no entity has the id {end!r}")
+            _check_ends([relation], {entity.id for entity in self._codex.list()})
             stated = [edge for edge in self._codex.relations() if relation_key(edge) == relation_key(relation)]
             chapters = (relation.since, relation.until)
             if stated and all((edge.since, edge.until) == chapters for edge in stated):
@@ -124,11 +121,7 @@ class ProjectGraph:
         relations = list({relation_key(edge): checked_relation(edge) for edge in graph.relations}.values())
         with self._lock:
             ids = {entity.id for entity in self._codex.list()}
-            ends = ids | {entity.id for entity in entities}
-            for relation in relations:
-                for end in (relation.source, relation.target):
-                    if end not in ends:
-                        raise UnknownId(f"no entity has the id {end!r}")
+            _check_ends(relations, ids | {entity.id for entity in entities})
             stated = {relation_key(relation) for relation in self._codex.relations()} | self._codex.related()
             self._codex.extend(
                 [entity for entity in entities if entity.id not in ids],
@@ -163,6 +156,13 @@ class ProjectGraph:
     def _relations_of(self, ids: Sequence[str]) -> list[Relation]:
         ends, edges = set(ids), self._index.snapshot.codex.relations
         return _merge_spans(edge for edge in edges if edge.source in ends or edge.target in ends)
+
+
+def _check_ends(relations: Iterable[Relation], ids: Collection[str]) -> None:
+    for relation in relations:
+        for end in (relation.source, relation.target):
+            if end not in ids:
+                raise UnknownId(f"no entity has the id {end!r}")
 
 
 def _drop_origins(entity: Entity) -> Entity:
