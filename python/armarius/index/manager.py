@@ -52,6 +52,7 @@ class Refresher:
         fresh: Knows what of them the store lacks.
 
     Attributes:
+        config: As given, and `fresh`.
         snapshot: Codex and matcher, or None before the first refresh.
         map: What the files are.
         skipped: Skipped files by path.
@@ -75,7 +76,7 @@ class Refresher:
         self._authored = authored
         self._describing = ProfileCache(authored, config)
         self._evidence = KindEvidence(config)
-        self._fresh = fresh
+        self.fresh = fresh
 
     def refresh(
         self, store: Store, paths: Collection[str] | None, report: Callable[[Progress], None] | None = None
@@ -88,7 +89,7 @@ class Refresher:
         try:
             return self._refresh(store, paths, report)
         except BaseException:
-            self._fresh.forget_codex()
+            self.fresh.forget_codex()
             raise
 
     def _refresh(
@@ -96,12 +97,12 @@ class Refresher:
     ) -> Outcome:
         started = time.monotonic()
         self.config.reload()
-        contents = self._fresh.contents(store)
+        contents = self.fresh.contents(store)
         reader = self.config.note
         force = contents.notes[READER] != reader
         only = () if paths is None or force else paths
-        difference = self._fresh.compare(contents, only=only, force=force)
-        if self._fresh.is_of_another(contents):
+        difference = self.fresh.compare(contents, only=only, force=force)
+        if self.fresh.is_of_another(contents):
             self.load_snapshot(store)
         if not only:
             self.skipped = {}
@@ -120,7 +121,7 @@ class Refresher:
         written: dict[str, str] = {}  # path to the digest of the names that were matched in it
         after: dict[str, str] = {}
         rest: list[Change] = []
-        codex, is_kept = contents.notes[CODEX], self._fresh.is_kept(contents)
+        codex, is_kept = contents.notes[CODEX], self.fresh.is_kept(contents)
         for batch in self._decide_kinds(self._source.read(difference, contents.files), decision, commits):
             if not commits.flush():
                 break
@@ -129,9 +130,9 @@ class Refresher:
                     after[change.document.path] = change.document.content_hash
                 elif isinstance(change, Remove):
                     after[change.path] = ""
-            if self._take_batch(store, batch) or self._fresh.is_codex_changed():
+            if self._take_batch(store, batch) or self.fresh.is_codex_changed():
                 # Build the codex again from profiles and the user's files
-                self.snapshot = self._fresh.read_codex(lambda: snapshot_after(self.snapshot, self._describing.codex()))
+                self.snapshot = self.fresh.read_codex(lambda: snapshot_after(self.snapshot, self._describing.codex()))
                 is_kept = False
             if not is_kept:
                 commits.before([] if codex == self._snapshot.codex_digest else self._snapshot.rows())
@@ -139,7 +140,7 @@ class Refresher:
             if not self._write(commits, batch.changes, written):
                 break
         else:
-            present = contents if commits.generation == contents.generation else self._fresh.contents(store)
+            present = contents if commits.generation == contents.generation else self.fresh.contents(store)
             rest += read_names_again(self._snapshot, present, written)
             rest += self._describing.unsaved_rows()
             rest += [*self._evidence.unsaved_rows(), *decision.notes()]
@@ -148,7 +149,7 @@ class Refresher:
             commits.finish(rest)
         if moved := moved_paths(contents.files, after):
             self.moves.append(moved)
-        self._fresh.wrote(contents, commits, decision.noted, all_texts=not only)
+        self.fresh.wrote(contents, commits, decision.noted, all_texts=not only)
         outcome = commits.outcome
         outcome.skipped = tuple(self.skipped[path] for path in sorted(self.skipped))
         outcome.seconds = time.monotonic() - started
@@ -158,19 +159,19 @@ class Refresher:
         """Build codex and matcher from the store."""
         self._describing.load(store)
         self._describing.count(store)
-        self.snapshot = self._fresh.read_codex(lambda: snapshot_of(self._describing.codex()), store)
+        self.snapshot = self.fresh.read_codex(lambda: snapshot_of(self._describing.codex()), store)
         self.loaded.set()
         return self.snapshot
 
     def features(self, store: Store) -> dict[str, Features]:
         """The evidence of every document. Cost: linear in them the first time."""
-        files = self._fresh.contents(store).files
+        files = self.fresh.contents(store).files
         return self._evidence.all(store, {path: row.content_hash for path, row in files.items()})
 
     def forget(self) -> None:
         """Drop all state that was read from the store: its transaction may have been rolled back."""
         self.snapshot = None
-        self._fresh.forget()
+        self.fresh.forget()
         self.config.forget()
 
     def is_equal(self, store: Store) -> bool:
@@ -178,9 +179,9 @@ class Refresher:
         self.config.reload()
         if self.snapshot is None:
             self.load_snapshot(store)
-        contents = self._fresh.contents(store)
+        contents = self.fresh.contents(store)
         self._decision(contents)
-        return self._fresh.is_read(contents) and self._fresh.differs(store) == 0
+        return self.fresh.is_read(contents) and self.fresh.differs(store) == 0
 
     def as_mapped(self, document: Document, store: Store) -> Document:
         """A document that was just read, with the kind and the number of the map.
@@ -188,7 +189,7 @@ class Refresher:
         A text that says something else of itself than the one that was mapped keeps what it says.
         """
         result = as_mapped(document, self.map, self.config.folders)
-        row = None if result is document else self._fresh.contents(store).files.get(document.path)
+        row = None if result is document else self.fresh.contents(store).files.get(document.path)
         if row is None or row.content_hash == document.content_hash:
             return result
         own = self._evidence.one(store, document.path, row.content_hash)
@@ -201,10 +202,10 @@ class Refresher:
 
     def _decision(self, contents: IndexContents) -> Decision:
         """The map of a refresh, which begins with that of the store."""
-        decision = Decision(self._evidence, contents, self.map if self._fresh.has_map(contents) else None)
+        decision = Decision(self._evidence, contents, self.map if self.fresh.has_map(contents) else None)
         if decision.before is not None:
             self.map = decision.before
-            self._fresh.read_map(contents)
+            self.fresh.read_map(contents)
         return decision
 
     def _decide_kinds(self, batches: Iterator[ReadBatch], decision: Decision, commits: Commits) -> Iterator[ReadBatch]:
@@ -305,9 +306,7 @@ class IndexManager:
 
     Args:
         refresher: Compares the texts with the store, and writes the differences.
-        config: Its warnings are reported with those of the index.
         open_store: Opens the store.
-        fresh: Knows whether the store equals the texts.
         whole: Runs all writes of a refresh in one transaction while other writers wait. For stores that also hold the
             texts, where no reader may see part of a change. None writes in batches.
         local: Whether system calls on the texts return. Those of a network disk may hang: they run in a thread, for
@@ -324,14 +323,12 @@ class IndexManager:
     def __init__(
         self,
         refresher: Refresher,
-        config: LiveConfig,
         open_store: Callable[[], Store],
         *,
-        fresh: Freshness,
         whole: Callable[[Store], AbstractContextManager[object]] | None = None,
         local: bool = True,
     ) -> None:
-        self._refresher, self._config, self._fresh, self._whole = refresher, config, fresh, whole
+        self._refresher, self._fresh, self._whole = refresher, refresher.fresh, whole
         self._local = local
         self._apart: tuple[float, Future[bool]] | None = None  # when it began, and the comparison in a thread
         self._lock = threading.RLock()  # one refresh at a time
@@ -441,7 +438,7 @@ class IndexManager:
             return (INDEX_BUILDING(done=done.done, total=done.total),)
         if self.state == "cancelled":
             return (INDEX_CANCELLED(),)
-        return (*filter(None, (self.trouble,)), *self._config.warnings)
+        return (*filter(None, (self.trouble,)), *self._refresher.config.warnings)
 
     def _refresh_locked(self, patience: float) -> bool:
         """Compare and refresh; False when another refresh holds the lock for too long."""

@@ -85,9 +85,7 @@ class ProjectIndex:
         self._corpus = StoreCorpus()
         self._kept = IndexManager(
             self._refresher,
-            config,
             open_store,
-            fresh=self._fresh,
             whole=whole,
             local=all(map(is_local, self._folders.values())),
         )
