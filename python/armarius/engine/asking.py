@@ -17,7 +17,6 @@ from typing import Any, Final
 from armarius.arguments import KINDS
 from armarius.codex.profile_fields import role_of
 from armarius.codex.proposals import ProposedName, propose_names
-from armarius.documents.classify import unread_files
 from armarius.documents.kinds import CARD_KINDS, STORY_KINDS, glob
 from armarius.documents.project_map import MappedFile
 from armarius.documents.segments import folder_of
@@ -64,8 +63,8 @@ class Asking:
     """
 
     def __init__(self, project: Project, kept: Mapping[str, Any]) -> None:
+        self._project, self.index = project, project.index
         self.view: ProjectView = project.view()
-        self.index = project.index
         self.config = self.index.config
         closed = [glob(pattern) for pattern in self.config.never]
         mapped = self.view.map.files
@@ -89,10 +88,8 @@ class Asking:
 
     @cached_property
     def unread(self) -> Mapping[str, int]:
-        """What is not read, folders and endings to their number of files."""
-        why = {file.path: file.reason for file in self.view.skipped}
-        root = self.index.root
-        return {} if root is None else unread_files(root, self.config, self.view.stamps, why)
+        """See `Project.unread`."""
+        return self._project.unread(self.view)
 
     def messages(self) -> tuple[Message, Message]:
         """The question, as long as it may be."""

@@ -9,7 +9,7 @@ What is proposed weighs as a guess: a line of the user's own goes before it, and
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final
 from armarius.arguments import KINDS, Kind
 from armarius.codex.record_file import records_of
 from armarius.deadline import CALLER, calling, run_with_deadline
-from armarius.documents.classify import is_closed, matching_files, unread_files
+from armarius.documents.classify import is_closed, matching_files
 from armarius.documents.kinds import glob
 from armarius.documents.project_map import ShownMap
-from armarius.engine.project import Project, ProjectView
+from armarius.engine.project import Project
 from armarius.errors import ArmariusError, ConfigError, ContractError, StoreError
 from armarius.headings import count_noun
 from armarius.io.toml import parse_toml, quote_toml, value_of, with_value
@@ -49,7 +49,7 @@ class Maps:
             A list of files by path; `doubts`, `hidden`, `unread`.
         """
         view = self._project.view()
-        return ShownMap.of(view.map, self._unread_files(view))
+        return ShownMap.of(view.map, self._project.unread(view))
 
     def set_kind(self, pattern: str, kind: Kind) -> ShownMap:
         """Say what files are: a line in `[documents]` of armarius.toml; all other lines and comments stay.
@@ -78,11 +78,6 @@ class Maps:
         if any(map(glob(pattern).matches, view.map.files)):
             return True
         return index.root is not None and bool(matching_files(index.root, index.config, pattern))
-
-    def _unread_files(self, view: ProjectView) -> Mapping[str, int]:
-        index = self._project.index
-        why = {file.path: file.reason for file in view.skipped}
-        return {} if index.root is None else unread_files(index.root, index.config, view.stamps, why)
 
     def _write_kind(self, pattern: str, kind: str) -> None:
         def edit(text: str) -> str:

@@ -19,6 +19,7 @@ from armarius.codex.codex_json import IMPORTERS
 from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity, NameIndex
 from armarius.corpus.part import KIND, StoredParts
+from armarius.documents.classify import unread_files
 from armarius.documents.document import Document, Skipped, language_of
 from armarius.documents.kinds import CARD_KINDS, STORY_KINDS, glob
 from armarius.documents.project_map import ProjectMap
@@ -352,6 +353,11 @@ class Project:
             view = self._current_view(self.index.freshen(patience))
         self.index.follow_moves()
         return view
+
+    def unread(self, view: ProjectView) -> Mapping[str, int]:
+        """What of the folder is not read: folders and endings to their number of files. Cost: a walk of the folder."""
+        root, why = self.index.root, {file.path: file.reason for file in view.skipped}
+        return {} if root is None else unread_files(root, self.index.config, view.stamps, why)
 
     @property
     def characters(self) -> int:
