@@ -329,14 +329,15 @@ class ProjectIndex:
             warnings=tuple(warning for warning in warnings if warning is not None),
         )
 
-    def start_watching(self, by: "Watcher | None" = None) -> None:
+    def start_watching(self) -> None:
         """Watch the folder until `stop_watching`. Idempotent.
 
         Does nothing for sources that are not folders: their stamp is compared before every answer.
-
-        Args:
-            by: A watcher shared between projects, for the project's own folder.
         """
+        self._watch_folders()
+
+    def _watch_folders(self, by: "Watcher | None" = None) -> None:
+        """Watch all folders of the project; `by`, a watcher shared between projects, watches the project's own."""
         if self._folders:
             self._following.start(self._folders, weak_callback(self._refresh_paths), by)
             live = self._config

@@ -365,7 +365,7 @@ class LocalShelf:
             progress=self._progress and partial(self._progress, name), graph=None, **self._given,
         )  # fmt: skip
         if state.watcher is not None:
-            parts.index.start_watching(state.watcher)
+            parts.index._watch_folders(state.watcher)
         if not self._wait:  # a stored index is compared with its folder within that; a build goes on
             parts.index.wait(_COMPARED_S)
         logger.debug("opened %s", name)
