@@ -81,6 +81,7 @@ _PATH: Final = re.compile(
 )
 _PATH_MARKS: Final = ("[[", r"\in", r"\subfile", "file:")
 _PATH_ENDINGS: Final = (".md", ".qmd", ".rmd", ".Rmd", ".txt", ".rst", ".adoc", ".tex", ".fountain", ".ink")
+_INCLUDES: Final = (r"\include{", r"\input{", r"\subfile{")
 _BEFORE_PATH: Final = re.compile(r"[\n\"'`()\[\]<>|#,:;*=]|[-+][ \t]|\d[.)][ \t]")
 _HANDLE: Final = re.compile(r'\bhandle="(\w{1,40})"')
 _DATED: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./年]?([01]?\d)[-_./月]?([0-3]?\d)(?!\d)")
@@ -198,6 +199,8 @@ def features_of(
     of_tex = is_text and suffix == ".tex" and any("\\chapter" in text[p.start : p.end] for p in headings[:1])
     if of_tex or suffix == ".fountain":
         votes += votes_of([Clue("format", (suffix[1:],))])
+    elif recorded == "tex" and "\\begin{document}" in text and any(map(text.__contains__, _INCLUDES)):
+        votes = votes_of([Clue("main file")])
     kind = sums_of(votes)[1] if stated is None else stated
     status = front_matter.get("status")
     in_name = _DATED.search(stem)
@@ -390,8 +393,6 @@ def _folder_clues(folders: Sequence[str], is_counted: bool) -> tuple[Clue, ...]:
 
 
 def _front_clues(front_matter: FrontMatter) -> Iterator[Clue]:
-    if not front_matter:
-        return
     for feature, keys in (("kind field", ("kind", "type", "类型")), ("tag field", ("category", "tags", "tag"))):
         for key in keys:
             for value in as_strings(front_matter.get(key))[:6]:

@@ -175,6 +175,7 @@ class Weight(NamedTuple):
 
 WEIGHTS: Final = (
     Weight("project file", "data", "a project of novelWriter", 9.0),
+    Weight("main file", "note", "includes the files of a LaTeX document", 2.0),
     Weight("format", "chapter", "a text in the format {}", 8.0),
     Weight("data suffix", None, "a {} file", 1.05, 1.5),  # more where no name says another kind
     # The file name; a share is that of the word in the name, or of lists in the text.

@@ -119,7 +119,7 @@ def _read_uses(data: bytes) -> dict[str, Uses]:
         raise ValueError(f"no uses of names: {error}") from error
 
 
-_USES: Final = DerivedCache[dict[str, Uses], dict[str, Uses]]("uses", "1", _pack_json, _read_uses)
+_USES: Final = DerivedCache[dict[str, Uses], dict[str, Uses]]("uses", "2", _pack_json, _read_uses)
 
 
 class ProfileCache:
@@ -322,7 +322,7 @@ class _Story:
         return f"{self._digest} {self._documents[path][0]}"
 
 
-_VERSION: Final = "37"  # raised when the same text gives other features, or these another map
+_VERSION: Final = "38"  # raised when the same text gives other features, or these another map
 _FEATURES: Final = DerivedCache("features", _VERSION, pack, unpack)
 _MAP: Final = "map"  # note: the map
 
