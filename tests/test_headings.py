@@ -22,6 +22,7 @@ from armarius.headings import (
     kind_name,
     reasons_table,
     say,
+    sentence,
 )
 from armarius.prompt import assembler
 from armarius.types import Candidate
@@ -151,10 +152,18 @@ def _codes():
 
 def test_no_sentence_lacks_a_language_or_one_of_its_parts():
     for code, said in reasons_table().items():
-        assert set(said) == {"zh", "en"}, code
+        assert {"zh", "en"} <= set(said) <= {"zh", "en", "ja"}, code
         named = {language: set(re.findall(r"\{(\w+)", text)) for language, text in said.items()}
         assert all(parts == named["zh"] for parts in named.values()), code
         assert all(text.strip() == text != "" for text in said.values()), code
+
+
+def test_a_reason_is_japanese_where_the_table_has_it_and_else_english():
+    short = Reason("term.short", term="美咲", kind=Reason("form.given name"), of="佐藤美咲")
+    words = Reason("words", words=(short, "灯台"))
+    assert words.in_language("ja") == "質問と共通する語：美咲（佐藤美咲の名）、灯台"
+    assert words.in_language("ko") == "words of the question: 美咲 (derived: given name of 佐藤美咲), 灯台"
+    assert sentence([words, Reason("out.nothing")], "ja").endswith("、灯台；nothing speaks for it")
 
 
 def test_every_sentence_is_said_somewhere():

@@ -230,6 +230,7 @@ def heading(key: HeadingKey, language: Language = DEFAULT_LANGUAGE) -> str:
 
 
 _MOST = 8  # values of a list that are said
+_WIDE: Final = ("zh", "ja")
 _PLAIN: Final = frozenset({str, int})
 
 
@@ -260,8 +261,9 @@ class Reason(str):
         return made
 
     def in_language(self, language: str) -> str:
-        """The sentence in Chinese for `zh`, in English for every other language."""
-        return _text(self.code, self.parts, language) if language == "zh" else str(self)
+        """The sentence in Chinese for `zh`, in Japanese for `ja` where the table has it, in English for all others."""
+        is_other = language != "en" and language in reasons_table()[self.code]
+        return _text(self.code, self.parts, language) if is_other else str(self)
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
         """For copies."""
@@ -302,19 +304,18 @@ def sentence(parts: Iterable[str], language: str, most: int = 3) -> str:
     for part in parts:
         if len(sentences) == most:
             break
-        text = _text(part.code, part.parts, language) if isinstance(part, Reason) and language == "zh" else part
-        sentences[str(text)] = None
-    return ("；" if language == "zh" else "; ").join(sentences)
+        sentences[say(part, language)] = None
+    return ("；" if language in _WIDE else "; ").join(sentences)
 
 
 def _text(code: str, parts: Mapping[str, Any], language: str) -> str:
-    values, is_chinese = dict(parts), language == "zh"
+    values = dict(parts)
     for name, part in parts.items():
         if isinstance(part, Reason):
-            values[name] = _text(part.code, part.parts, "zh") if is_chinese else str(part)
+            values[name] = say(part, language)
         elif isinstance(part, tuple | list):
             several = part[:_MOST]
-            if is_chinese and Reason in map(type, several):
-                several = [say(value, "zh") for value in several]
-            values[name] = ("、" if is_chinese else ", ").join(map(str, several))
+            if language in _WIDE and Reason in map(type, several):
+                several = [say(value, language) for value in several]
+            values[name] = ("、" if language in _WIDE else ", ").join(map(str, several))
     return reasons_table()[code][language].format(**values)

@@ -92,7 +92,7 @@ def test_a_chinese_project_has_the_specified_frame(opened):
     assert not any(text in pack.prompt for text in HEADINGS["en"].values())
 
 
-def test_a_japanese_project_has_japanese_headings_and_labels_and_english_reasons(tmp_path):
+def test_a_japanese_project_has_japanese_headings_labels_and_reasons(tmp_path):
     (tmp_path / "第1話.md").write_text("# 第1話\n\nアンナは図書館で古い時計を見つけた。\n", "utf-8")
     (tmp_path / "人物.md").write_text("# 人物\n\n## アンナ\n\n- 種別：人物\n- 年齢：三十歳\n\n静かな司書。\n", "utf-8")
     with armarius.open(tmp_path, watch=False) as engine:
@@ -102,7 +102,7 @@ def test_a_japanese_project_has_japanese_headings_and_labels_and_english_reasons
         assert "## 人物：アンナ\n" in pack.prompt
         others = {text for language in ("zh", "en") for text in HEADINGS[language].values()}
         assert not any(text in pack.prompt for text in others - set(HEADINGS["ja"].values()))
-        assert any("アンナ" in item.reason and "mentions" in item.reason for item in pack.items)
+        assert any("「アンナ」" in item.reason and "出てくる" in item.reason for item in pack.items)
 
 
 @pytest.mark.parametrize(
@@ -172,3 +172,15 @@ def test_every_language_says_everything_with_the_same_parts():
         for name, text in vars(first).items():
             if isinstance(text, str):
                 assert re.findall(r"\{\w+\}", text) == re.findall(r"\{\w+\}", getattr(other, name)), name
+
+
+def test_the_reasons_of_what_is_in_a_japanese_prompt_are_japanese(tmp_path):
+    (tmp_path / "人物.md").write_text("# 人物\n\n## 佐藤美咲\n\n灯台に住む少女。\n", encoding="utf-8")
+    for number in (1, 2):
+        told = "美咲は灯台の鍵を拾った。佐藤さんが来た。" * 4
+        (tmp_path / f"第{number}章.md").write_text(f"# 第{number}章\n\n佐藤美咲。{told}\n", encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        pack = engine.assemble("灯台の鍵は誰が拾った？", document="第2章.md", budget=4000)
+    reasons = [str(item.reason) for item in pack.items]
+    assert len(reasons) > 2
+    assert all(re.search("[ぁ-ん]", reason) for reason in reasons), reasons
