@@ -10,7 +10,7 @@ import pytest
 
 import armarius
 from armarius.lexicon import word_file
-from armarius.search.query.recipe import _compiled, _fold_text, _patterns, _recipe_of_row, task_of, understand
+from armarius.search.query.recipe import _recipe_of_row, task_of, understand
 from armarius.types import TaskName
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -183,7 +183,7 @@ def test_no_pattern_of_the_table_is_longer_than_80_characters():
     rename = [table["rename"][name] for name in ("patterns", "proper", "tail", "to", "text", "all")]
     held = [*table["patterns"].values(), *table["parts"].values(), *rename, table["length"], table["number"]]
     patterns = [one for value in held for one in ([value] if isinstance(value, str) else value)]
-    assert len(patterns) > 100
+    assert len(patterns) > 50
     assert [one for one in patterns if len(one) > 80] == []
 
 
@@ -212,6 +212,26 @@ def test_a_sentence_about_something_is_no_task(query):
     ],
 )
 def test_a_sentence_that_no_rule_knows_is_weighed_by_its_words(query, task):
+    assert understand(query).task == task
+
+
+PASTED = (
+    "The lamp had been out for an hour. “Write it down,” said the pilot, “and read it back when you are done.”\n\n"
+    "Nobody wrote anything. The tide went on translating the stones from one end of the bay to the other.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "task"),
+    [
+        (f"Translate this into French:\n\n{PASTED}", "translate"),
+        (f"{PASTED}\n把这段润色一下", "polish"),
+        (f"{12 * PASTED}\nsummarise the above", "summarise"),
+        (f"Who says this?\n\n{PASTED}", "ask"),
+        (PASTED, "ask"),
+    ],
+)
+def test_a_request_beside_a_pasted_text_is_its_first_or_last_line(query, task):
     assert understand(query).task == task
 
 
@@ -441,7 +461,6 @@ def test_where_we_left_off_is_the_end_of_the_story_in_the_open_document(ferry, q
         ("把这一段改得更自然一点", "polish"),
         ("change the title of this chapter to The Weir", "rename"),
         ("alternatives to the duel in this chapter?", "brainstorm"),
-        ("この場面をもっとなめらかにできますか？", "polish"),
         ("庶出的小姐代掌家务，搞承包改革", "ask"),
         ("who does the miller still fear?", "ask"),
     ],
@@ -522,25 +541,6 @@ def test_a_name_of_the_host_is_a_task_in_its_project_and_the_account_says_of_ano
 )
 def test_a_short_sentence_without_apostrophe_or_reference_is_the_task_it_says(query, task):
     assert understand(query).task == task
-
-
-MORE = [
-    "two more lines",
-    "another page",
-    "再写三段",
-    "あと3行",
-    "もう2行",
-    "3문단 더",
-    "encore deux phrases",
-    "deux phrases de plus",
-]
-
-
-def test_a_pattern_that_needs_one_of_some_words_finds_what_it_finds_without_them():
-    plain, more = _compiled(word_file("intents")["patterns"]["more"]), _patterns()["more"]
-    assert all(plain.search(text) and more.search(text) for text in MORE)
-    texts = re.findall(r'"([^"]+)"', _fold_text(json.dumps(ROWS, ensure_ascii=False)))
-    assert [text for text in texts if more.search(text)] == [text for text in texts if plain.search(text)]
 
 
 @pytest.mark.parametrize(
