@@ -10,7 +10,7 @@ from armarius.workspace.stored import StoredAuthored, StoredFiles, StoredSource,
 
 def put(session, files, remove=()):
     with session.writing() as tx:
-        put_files(tx, session.project, files, remove, part_of)
+        put_files(tx, files, remove, part_of)
 
 
 class TestStoredSource(DocumentSourceConformance):

@@ -183,7 +183,7 @@ class Novel(ShelvedEngine):
             def work(_: Store) -> None:
                 with hot.session.writing(expect, token) as tx:
                     seen.append(tx)
-                    put_files(tx, hot.session.project, contents, gone, part_of)
+                    put_files(tx, contents, gone, part_of)
                     self._shelf.check_quota(tx, hot.session, contents)
 
             hot.parts.index.write(work)
@@ -481,7 +481,7 @@ class Shelf:
         quota = self._quota
         if not contents or (quota.files is None and quota.bytes is None):
             return
-        files, size = count_files(tx, session.project)
+        files, size = count_files(tx)
         for what, now, most in (("files", files, quota.files), ("bytes", size, quota.bytes)):
             if most is not None and now > most:
                 raise QuotaExceeded(f"{session.project_id}: {now:,} {what}, at most {most:,}")

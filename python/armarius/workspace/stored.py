@@ -84,13 +84,13 @@ class StoredFiles:
             with self.session.reading() as tx:
                 row = tx.row
                 key = (row.born, row.files, row.authored, row.configured)
-                self._listed = (key if not tx.taken else (), list_files(tx, self.session.project))
+                self._listed = (key if not tx.taken else (), list_files(tx))
         return self._listed[1]
 
     def read(self, paths: Collection[str]) -> dict[str, bytes]:
         """The bytes of these files."""
         with self.session.reading() as tx:
-            return read_files(tx, self.session.project, paths)
+            return read_files(tx, paths)
 
     def text(self, path: str) -> bytes | None:
         """One authored file, None when there is none; asked again only when one has changed."""
@@ -105,13 +105,13 @@ class StoredFiles:
     def rewrite(self, path: str, change: Callable[[bytes | None], bytes]) -> None:
         """Keep what `change` makes of a file, while nobody else writes the project."""
         with self.session.writing() as tx:
-            before = read_files(tx, self.session.project, [path]).get(path)
-            put_files(tx, self.session.project, {path: change(before)}, (), part_of)
+            before = read_files(tx, [path]).get(path)
+            put_files(tx, {path: change(before)}, (), part_of)
 
     def put(self, files: Mapping[str, bytes], remove: Collection[str] = ()) -> None:
         """Keep these bytes and forget these paths, all or nothing."""
         with self.session.writing() as tx:
-            put_files(tx, self.session.project, files, remove, part_of)
+            put_files(tx, files, remove, part_of)
 
     @property
     def _is_writing(self) -> bool:

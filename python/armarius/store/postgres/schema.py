@@ -368,39 +368,39 @@ def whole_document(row: Sequence[Any], paragraphs: int, data: bytes) -> Document
     )  # fmt: skip
 
 
-def read_documents(tx: Transaction, project: object, where: str, values: Sequence[Any]) -> list[Document]:
+def read_documents(tx: Transaction, where: str, values: Sequence[Any]) -> list[Document]:
     """Documents in path order; `where` is a condition on `d`, a constant of this package."""
     rows = tx.rows(
         f"SELECT {', '.join('d.' + name for name in DOCUMENT.split(', '))}, d.paragraphs, "
         "(SELECT array_agg(p.data ORDER BY p.piece) FROM {s}.pieces p WHERE p.project = d.project "
         "AND p.area = 'text' AND p.path = d.path AND p.kind = '') "
         f"FROM {{s}}.documents d WHERE d.project = %s AND {where} ORDER BY d.path",
-        (project, *values),
+        (tx.project, *values),
     )
     return [whole_document(row, row[-2], b"".join(row[-1] or ())) for row in rows]
 
 
-def read_pieces(tx: Transaction, project: object, area: Area, path: str, kind: str = "") -> bytes | None:
+def read_pieces(tx: Transaction, area: Area, path: str, kind: str = "") -> bytes | None:
     """A large value, None when there is none."""
     rows = tx.rows(
         "SELECT data FROM {s}.pieces WHERE project = %s AND area = %s AND path = %s AND kind = %s ORDER BY piece",
-        (project, area, path, kind),
+        (tx.project, area, path, kind),
     )
     return b"".join(row[0] for row in rows) if rows else None
 
 
-def replace_pieces(tx: Transaction, project: object, values: Iterable[tuple[Area, str, str, bytes]]) -> None:
+def replace_pieces(tx: Transaction, values: Iterable[tuple[Area, str, str, bytes]]) -> None:
     """Keep large values, each with area, path and kind, in the place of what is there. Two round trips."""
     rows = list(values)
     tx.execute_many(
         "DELETE FROM {s}.pieces WHERE project = %s AND area = %s AND path = %s AND kind = %s",
-        [(project, area, path, kind) for area, path, kind, _ in rows],
+        [(tx.project, area, path, kind) for area, path, kind, _ in rows],
     )
     # `data` in numbered pieces of at most 256 KiB; one empty piece of nothing
     tx.execute_many(
         "INSERT INTO {s}.pieces (project, area, path, kind, piece, data) VALUES (%s, %s, %s, %s, %s, %s)",
         [
-            (project, area, path, kind, number, piece)
+            (tx.project, area, path, kind, number, piece)
             for area, path, kind, data in rows
             for number, piece in ((at // PIECE, data[at : at + PIECE]) for at in range(0, max(1, len(data)), PIECE))
         ],
@@ -439,9 +439,9 @@ def learnt_hash(path: str, kind: str, about: str, data: bytes) -> bytes:
     return digest.digest()
 
 
-def read_entities(tx: Transaction, project: UUID) -> frozenset[str]:
+def read_entities(tx: Transaction) -> frozenset[str]:
     """The ids of all entities."""
-    data = read_pieces(tx, project, "entities", "", "")
+    data = read_pieces(tx, "entities", "", "")
     try:
         return frozenset() if data is None else frozenset(json.loads(zlib.decompress(data[4:])))
     except (ValueError, TypeError, zlib.error) as error:

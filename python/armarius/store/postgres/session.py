@@ -65,6 +65,7 @@ class Transaction:
         writes: Whether it may write.
 
     Attributes:
+        project: As given.
         row: As it stood then, or as this transaction has made it.
         token: Is in the row that it writes: proves who wrote it.
         taken: Whether it has taken a generation: without, it leaves nothing behind.
@@ -74,7 +75,7 @@ class Transaction:
         self.connection, self.row, self.writes = connection, row, writes
         self.taken = False
         self._schema = schema
-        self._project = project
+        self.project = project
         self._changed: set[str] = set()
         self._stirred = self._kept = False
         self.token = secrets.randbits(62) + 1
@@ -112,9 +113,9 @@ class Transaction:
         self.execute(
             "INSERT INTO {s}.projects (project, tenant, name, born, generation, token, touched) "
             "VALUES (%s, %s, %s, %s, 0, 0, now()) ON CONFLICT (project) DO NOTHING",
-            (self._project, tenant, name, secrets.randbits(62) + 1),
+            (self.project, tenant, name, secrets.randbits(62) + 1),
         )
-        self.row = ProjectRow(*self.rows(row_query("{s}") + " FOR UPDATE", (self._project,))[0])
+        self.row = ProjectRow(*self.rows(row_query("{s}") + " FOR UPDATE", (self.project,))[0])
 
     def next(self) -> int:
         """The generation of what is written in this transaction; the first call takes it."""
@@ -123,7 +124,7 @@ class Transaction:
                 "UPDATE {s}.projects SET generation = generation + 1, token = %s, touched = now() WHERE project = %s "
                 f"RETURNING {_ROW}"
             )
-            row = ProjectRow(*self.rows(query, (self.token, self._project))[0])
+            row = ProjectRow(*self.rows(query, (self.token, self.project))[0])
             self.row = replace(row, vectors=self.row.vectors)
             self.taken = True
         return self.row.generation
@@ -154,7 +155,7 @@ class Transaction:
         columns += ["vectors = vectors + 1"] * self._stirred
         with self.connection.pipeline():
             if columns:
-                self.execute(f"UPDATE {{s}}.projects p SET {', '.join(columns)} WHERE p.project = %s", (self._project,))
+                self.execute(f"UPDATE {{s}}.projects p SET {', '.join(columns)} WHERE p.project = %s", (self.project,))
             self.connection.execute("COMMIT")
 
 

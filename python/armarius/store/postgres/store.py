@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Self
-from uuid import UUID
 
 import apsw
 
@@ -130,7 +129,6 @@ class PostgresStore:
 
     def _begin(self, session: PostgresSession, *, pgvector: bool) -> None:
         self._session = session
-        self._key = session.project
         self._pgvector = pgvector
         self._closed = False
         self._words = Words()
@@ -190,12 +188,12 @@ class PostgresStore:
         """See `Store`; `bytes` are those of the values, without the server's own."""
         with self.session.reading() as tx:
             documents, paragraphs = tx.rows(
-                "SELECT count(*), coalesce(sum(paragraphs), 0) FROM {s}.documents WHERE project = %s", (self._key,)
+                "SELECT count(*), coalesce(sum(paragraphs), 0) FROM {s}.documents WHERE project = %s", (tx.project,)
             )[0]
             size = tx.rows(
-                "SELECT coalesce(sum(length(data)), 0) + 0 FROM {s}.pieces WHERE project = %s", (self._key,)
+                "SELECT coalesce(sum(length(data)), 0) + 0 FROM {s}.pieces WHERE project = %s", (tx.project,)
             )[0][0]
-            entities = len(read_entities(tx, self._key))
+            entities = len(read_entities(tx))
             return StoreState(documents, int(paragraphs), entities, int(size), tx.row.generation)
 
     def generation(self) -> int:
@@ -205,7 +203,7 @@ class PostgresStore:
     def changed(self, since: int) -> Changed:
         """See `Store`."""
         with self.session.reading() as tx:
-            return changed(tx, self._key, since)
+            return changed(tx, since)
 
     def apply(self, changes: Sequence[Change], *, expect: int | None = None) -> int:
         """See `Store`."""
@@ -217,7 +215,7 @@ class PostgresStore:
         folded = fold(changes)
 
         def work(tx: Transaction) -> int:
-            write(tx, self._key, folded)
+            write(tx, folded)
             return tx.row.generation
 
         return self.session.written(work, expect)
@@ -225,19 +223,19 @@ class PostgresStore:
     def note(self, key: str) -> str | None:
         """See `Store`."""
         with self.session.reading() as tx:
-            rows = tx.rows("SELECT value FROM {s}.notes WHERE project = %s AND key = %s", (self._key, key))
+            rows = tx.rows("SELECT value FROM {s}.notes WHERE project = %s AND key = %s", (tx.project, key))
         return rows[0][0].decode("utf-8", "surrogatepass") if rows else None
 
     def learnt(self, kind: str, paths: Sequence[str] | None = None) -> dict[str, DerivedRow]:
         """See `Store`."""
         with self.session.reading() as tx:
-            return read_learnt(tx, self._key, kind, paths)
+            return read_learnt(tx, kind, paths)
 
     def files(self) -> dict[str, FileRow]:
         """See `Store`."""
         with self.session.reading() as tx:
             rows = tx.rows(
-                "SELECT path, stamp, content_hash FROM {s}.documents WHERE project = %s ORDER BY path", (self._key,)
+                "SELECT path, stamp, content_hash FROM {s}.documents WHERE project = %s ORDER BY path", (tx.project,)
             )
         return {path: FileRow(stamp, content_hash) for path, stamp, content_hash in rows}
 
@@ -247,7 +245,7 @@ class PostgresStore:
             rows = tx.rows(
                 "SELECT path, kind, chapter, length, paragraphs, content_hash, head FROM {s}.documents "
                 "WHERE project = %s AND (%s OR kind = ANY(%s)) AND (%s OR chapter = %s) ORDER BY path",
-                (self._key, not kinds, list(kinds), chapter is None, chapter or 0),
+                (tx.project, not kinds, list(kinds), chapter is None, chapter or 0),
             )
         results = []
         for path, kind, number, length, paragraphs, content_hash, head in rows:
@@ -264,7 +262,7 @@ class PostgresStore:
         if not paths:
             return []
         with self.session.reading() as tx:
-            by_path = {doc.path: doc for doc in read_documents(tx, self._key, "d.path = ANY(%s)", (list(set(paths)),))}
+            by_path = {doc.path: doc for doc in read_documents(tx, "d.path = ANY(%s)", (list(set(paths)),))}
         return [by_path[path] for path in paths if path in by_path]
 
     def passages(self, keys: Sequence[PassageKey]) -> list[Passage]:
@@ -292,27 +290,28 @@ class PostgresStore:
     def verify(self) -> list[str]:
         """See `Store`."""
         with self.session.reading() as tx:
-            return problems(tx, self._key, pgvector=self._pgvector)
+            return problems(tx, pgvector=self._pgvector)
 
 
-def problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[str]:
+def problems(tx: Transaction, *, pgvector: bool) -> list[str]:
     """Everything that is wrong, as sentences. Reads all of the project."""
-    faults = [*_documents(tx, project), *_learnt_faults(tx, project), *_files(tx, project), *_values(tx, project)]
-    if tx.rows("SELECT 1 FROM {s}.vector_sets WHERE project = %s", (project,)):
+    faults = [*_documents(tx), *_learnt_faults(tx), *_files(tx), *_values(tx)]
+    if tx.rows("SELECT 1 FROM {s}.vector_sets WHERE project = %s", (tx.project,)):
         from armarius.store.postgres.vectors import vector_problems
 
-        faults += vector_problems(tx, project, pgvector=pgvector)
+        faults += vector_problems(tx, pgvector=pgvector)
     return faults
 
 
-def _documents(tx: Transaction, project: UUID) -> list[str]:
+def _documents(tx: Transaction) -> list[str]:
     faults = []
     rows = tx.rows(
-        "SELECT path, version, hash, length, paragraphs FROM {s}.documents WHERE project = %s ORDER BY path", (project,)
+        "SELECT path, version, hash, length, paragraphs FROM {s}.documents WHERE project = %s ORDER BY path",
+        (tx.project,),
     )
     for path, version, kept, length, paragraphs in rows:
         try:
-            document = read_documents(tx, project, "d.path = %s", (path,))[0]
+            document = read_documents(tx, "d.path = %s", (path,))[0]
             if document_hash(document, version) != kept:
                 faults.append(f"{path}: stored content does not match its hash")
             if (len(document.text), len(document.paragraphs)) != (length, paragraphs):
@@ -323,18 +322,18 @@ def _documents(tx: Transaction, project: UUID) -> list[str]:
         "SELECT DISTINCT p.path FROM {s}.pieces p WHERE p.project = %s AND p.area = 'text' AND NOT EXISTS "
         "(SELECT 1 FROM {s}.documents d WHERE d.project = p.project AND d.path = p.path) ORDER BY 1"
     )
-    return faults + [f"{path}: text of no document" for (path,) in tx.rows(query, (project,))]
+    return faults + [f"{path}: text of no document" for (path,) in tx.rows(query, (tx.project,))]
 
 
-def _learnt_faults(tx: Transaction, project: UUID) -> list[str]:
+def _learnt_faults(tx: Transaction) -> list[str]:
     rows = tx.rows(
         "SELECT l.path, l.kind, l.about, l.hash, d.path IS NOT NULL FROM {s}.learnt l LEFT JOIN {s}.documents d "
         "ON d.project = l.project AND d.path = l.path WHERE l.project = %s ORDER BY l.path, l.kind",
-        (project,),
+        (tx.project,),
     )
     faults = []
     for path, kind, about, kept, there in rows:
-        data = read_pieces(tx, project, "learnt", path, kind)
+        data = read_pieces(tx, "learnt", path, kind)
         if not there:
             faults.append(f"{path}: {kind} learnt from a document that is not there")
         elif data is None or learnt_hash(path, kind, about, data) != kept:
@@ -342,11 +341,11 @@ def _learnt_faults(tx: Transaction, project: UUID) -> list[str]:
     return faults
 
 
-def _files(tx: Transaction, project: UUID) -> list[str]:
+def _files(tx: Transaction) -> list[str]:
     faults = []
-    rows = tx.rows("SELECT path, hash, size FROM {s}.files WHERE project = %s ORDER BY path", (project,))
+    rows = tx.rows("SELECT path, hash, size FROM {s}.files WHERE project = %s ORDER BY path", (tx.project,))
     for path, kept, size in rows:
-        packed = read_pieces(tx, project, "file", path)
+        packed = read_pieces(tx, "file", path)
         try:
             data = unpack(path, packed or b"")
         except StoreCorrupt as error:
@@ -357,9 +356,9 @@ def _files(tx: Transaction, project: UUID) -> list[str]:
     return faults
 
 
-def _values(tx: Transaction, project: UUID) -> list[str]:
+def _values(tx: Transaction) -> list[str]:
     faults = []
-    data = read_pieces(tx, project, "entities", "", "")
+    data = read_pieces(tx, "entities", "", "")
     try:
         if data is not None:
             if zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):

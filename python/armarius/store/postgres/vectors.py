@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import numpy as np
 
@@ -86,11 +86,11 @@ def owner_of(path: str, paragraph: int) -> Owner:
     return path if paragraph == ENTITY else (path, paragraph)
 
 
-def sets_of(tx: Transaction, project: UUID) -> dict[SetState, VectorSet]:
+def sets_of(tx: Transaction) -> dict[SetState, VectorSet]:
     """The sets by state."""
     by_state: dict[SetState, VectorSet] = {}
     query = "SELECT number, state, fingerprint FROM {s}.vector_sets WHERE project = %s"
-    for number, state, fingerprint in tx.rows(query, (project,)):
+    for number, state, fingerprint in tx.rows(query, (tx.project,)):
         try:
             by_state[state] = VectorSet(number, state, Fingerprint.from_json(fingerprint))
         except EmbeddingError as error:
@@ -98,38 +98,32 @@ def sets_of(tx: Transaction, project: UUID) -> dict[SetState, VectorSet]:
     return by_state
 
 
-def make_set(tx: Transaction, project: UUID, fingerprint: Fingerprint, state: SetState) -> VectorSet:
+def make_set(tx: Transaction, fingerprint: Fingerprint, state: SetState) -> VectorSet:
     """A new, empty set; its number never comes again."""
     number = tx.count_vectors()
     tx.execute(
         "INSERT INTO {s}.vector_sets (project, number, state, fingerprint) VALUES (%s, %s, %s, %s)",
-        (project, number, state, fingerprint.to_json()),
+        (tx.project, number, state, fingerprint.to_json()),
     )
     return VectorSet(number, state, fingerprint)
 
 
-def drop_set(tx: Transaction, project: UUID, number: int) -> None:
+def drop_set(tx: Transaction, number: int) -> None:
     """Forget a set and its vectors."""
     tx.count_vectors()
-    tx.execute("DELETE FROM {s}.vectors WHERE project = %s AND number = %s", (project, number))
-    tx.execute("DELETE FROM {s}.vector_sets WHERE project = %s AND number = %s", (project, number))
+    tx.execute("DELETE FROM {s}.vectors WHERE project = %s AND number = %s", (tx.project, number))
+    tx.execute("DELETE FROM {s}.vector_sets WHERE project = %s AND number = %s", (tx.project, number))
 
 
-def count_pending(tx: Transaction, project: UUID, number: int) -> int:
-    """How many texts wait."""
-    query = "SELECT count(*) FROM {s}.vectors WHERE project = %s AND number = %s AND state = 1"
-    return int(tx.rows(query, (project, number))[0][0])
-
-
-def cards_of(tx: Transaction, project: UUID, number: int) -> dict[str, bytes]:
+def cards_of(tx: Transaction, number: int) -> dict[str, bytes]:
     """Hash of the card of every entity of a set."""
     query = "SELECT path, text FROM {s}.vectors WHERE project = %s AND number = %s AND paragraph = -1"
-    return {path: bytes(text) for path, text in tx.rows(query, (project, number))}
+    return {path: bytes(text) for path, text in tx.rows(query, (tx.project, number))}
 
 
-def carry_cards(tx: Transaction, project: UUID, number: int, wanted: Mapping[str, bytes]) -> None:
+def carry_cards(tx: Transaction, number: int, wanted: Mapping[str, bytes]) -> None:
     """Bring the entities of a set to exactly these cards."""
-    hashes = cards_of(tx, project, number)
+    hashes = cards_of(tx, number)
     gone = sorted(hashes.keys() - wanted.keys())
     new = {path: text for path, text in wanted.items() if hashes.get(path) != text}
     if not gone and not new:
@@ -137,14 +131,12 @@ def carry_cards(tx: Transaction, project: UUID, number: int, wanted: Mapping[str
     tx.count_vectors()
     tx.execute(
         "DELETE FROM {s}.vectors WHERE project = %s AND number = %s AND paragraph = -1 AND path = ANY(%s)",
-        (project, number, gone),
+        (tx.project, number, gone),
     )
-    tx.execute_many(_INSERT_ENTITY, [(project, number, path, ENTITY, text) for path, text in sorted(new.items())])
+    tx.execute_many(_INSERT_ENTITY, [(tx.project, number, path, ENTITY, text) for path, text in sorted(new.items())])
 
 
-def keep(
-    tx: Transaction, project: UUID, number: int, form: Form, texts: Sequence[PendingText], vectors: Vectors
-) -> int:
+def keep(tx: Transaction, number: int, form: Form, texts: Sequence[PendingText], vectors: Vectors) -> int:
     """Keep vectors of texts that still wait; the number kept. A row of zeros marks its owner as having none."""
     query = (
         f"UPDATE {{s}}.vectors SET state = %s, checksum = %s, embedding = {form.mark} WHERE project = %s "
@@ -156,7 +148,7 @@ def keep(
         data = np.ascontiguousarray(vector, "<f4").tobytes()
         has = bool(vector.any())
         values = (EMBEDDED, zlib.crc32(data), form.column(vector)) if has else (EMPTY, None, None)
-        kept += len(tx.rows(query, (*values, project, number, path, paragraph, text.digest)))
+        kept += len(tx.rows(query, (*values, tx.project, number, path, paragraph, text.digest)))
     if kept:
         tx.count_vectors()
     return kept
@@ -167,37 +159,29 @@ _INSERT_DOCUMENT = f"INSERT INTO {{s}}.vectors ({_COLUMNS}) VALUES (%s, %s, %s, 
 _AWAY = 1 << 40  # where a paragraph number waits while another takes its place
 
 
-def fill(tx: Transaction, project: UUID, number: int) -> None:
+def fill(tx: Transaction, number: int) -> None:
     """Everything that has a vector is pending in a new set."""
-    documents = read_documents(tx, project, "true", ())
-    tx.execute_many(_INSERT_DOCUMENT, [(project, number, *row) for doc in documents for row in _embedded_rows(doc)])
+    documents = read_documents(tx, "true", ())
+    tx.execute_many(_INSERT_DOCUMENT, [(tx.project, number, *row) for doc in documents for row in _embedded_rows(doc)])
 
 
-def carry_documents(
-    tx: Transaction, project: UUID, documents: Mapping[str, Document], paths: Iterable[str], numbers: Iterable[int]
-) -> None:
-    """Keep, move, forget and queue the vectors of documents that are replaced, or removed: those not in `documents`."""
-    for number in numbers:
-        _carry(tx, project, number, documents, list(paths))
-
-
-def forget_entities(tx: Transaction, project: UUID, kept: Iterable[str]) -> None:
+def forget_entities(tx: Transaction, kept: Iterable[str]) -> None:
     """Forget the vectors of every entity that is not in `kept`."""
     tx.execute(
-        "DELETE FROM {s}.vectors WHERE project = %s AND paragraph = -1 AND NOT path = ANY(%s)", (project, list(kept))
+        "DELETE FROM {s}.vectors WHERE project = %s AND paragraph = -1 AND NOT path = ANY(%s)", (tx.project, list(kept))
     )
 
 
-def vector_problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[str]:
+def vector_problems(tx: Transaction, *, pgvector: bool) -> list[str]:
     """What is wrong with the vectors, as sentences: texts that are not the documents', and damaged vectors."""
     faults = []
     form = Form(pgvector=pgvector)
-    for entry in sets_of(tx, project).values():
+    for entry in sets_of(tx).values():
         stored: dict[str, dict[int, bytes]] = {}
         damaged = 0
         columns = "path, paragraph, text, state, checksum, embedding"
         query = f"SELECT {columns} FROM {{s}}.vectors WHERE project = %s AND number = %s"
-        for path, paragraph, text, state, checksum, embedding in tx.rows(query, (project, entry.id)):
+        for path, paragraph, text, state, checksum, embedding in tx.rows(query, (tx.project, entry.id)):
             if paragraph >= 0:
                 stored.setdefault(path, {})[paragraph] = bytes(text)
             if state == EMBEDDED:
@@ -206,7 +190,7 @@ def vector_problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[s
                 damaged += not same or not bool(np.all(usable_rows(vector)))
         faults += [
             f"{document.path}: vectors of {entry.fingerprint.name} belong to another text"
-            for document in read_documents(tx, project, "true", ())
+            for document in read_documents(tx, "true", ())
             if stored.pop(document.path, {}) != {row[1]: row[3] for row in _embedded_rows(document)}
         ]
         faults += [f"{path}: vectors of a document that is not there" for path in sorted(stored)]
@@ -223,13 +207,14 @@ def _embedded_rows(document: Document) -> list[tuple[str, int, int | None, bytes
     ]
 
 
-def _carry(tx: Transaction, project: UUID, number: int, documents: Mapping[str, Document], paths: list[str]) -> None:
+def carry_documents(tx: Transaction, number: int, documents: Mapping[str, Document], paths: list[str]) -> None:
+    """Keep, move, forget and queue the vectors of documents that are replaced, or removed: those not in `documents`."""
     query = (
         "SELECT path, paragraph, text, state FROM {s}.vectors WHERE project = %s AND number = %s AND paragraph >= 0 "
         "AND path = ANY(%s) ORDER BY path, paragraph"
     )
     by_path: dict[str, dict[int, tuple[bytes, int]]] = {}
-    for path, paragraph, text, state in tx.rows(query, (project, number, paths)):
+    for path, paragraph, text, state in tx.rows(query, (tx.project, number, paths)):
         by_path.setdefault(path, {})[paragraph] = (bytes(text), state)
     gone: list[tuple[str, int]] = []
     moved: list[tuple[str, int, int]] = []
@@ -258,14 +243,14 @@ def _carry(tx: Transaction, project: UUID, number: int, documents: Mapping[str, 
                 new.append(row)
         gone += [(path, index) for indexes in free.values() for index in indexes]
     where = "WHERE project = %s AND number = %s AND path = %s AND paragraph = %s"
-    tx.execute_many(f"DELETE FROM {{s}}.vectors {where}", [(project, number, *place) for place in gone])
+    tx.execute_many(f"DELETE FROM {{s}}.vectors {where}", [(tx.project, number, *place) for place in gone])
     update = f"UPDATE {{s}}.vectors SET paragraph = %s {where}"
-    tx.execute_many(update, [(_AWAY + to, project, number, path, at) for path, at, to in moved])
-    tx.execute_many(update, [(to, project, number, path, _AWAY + to) for path, _, to in moved])
-    tx.execute_many(_INSERT_DOCUMENT, [(project, number, *row) for row in new])
+    tx.execute_many(update, [(_AWAY + to, tx.project, number, path, at) for path, at, to in moved])
+    tx.execute_many(update, [(to, tx.project, number, path, _AWAY + to) for path, _, to in moved])
+    tx.execute_many(_INSERT_DOCUMENT, [(tx.project, number, *row) for row in new])
     tx.execute_many(
         f"UPDATE {{s}}.vectors SET chapter = %s {where} AND chapter IS DISTINCT FROM %s",
-        [(chapter, project, number, path, index, chapter) for chapter, path, index in chapters],
+        [(chapter, tx.project, number, path, index, chapter) for chapter, path, index in chapters],
     )
     if gone or moved or new:
         tx.count_vectors()
@@ -320,7 +305,6 @@ class PostgresVectors:
 
     def __init__(self, session: PostgresSession, *, pgvector: bool) -> None:
         self._session = session
-        self._key = session.project
         self._form = Form(pgvector=pgvector)
         self._lock = threading.Lock()
         self._kept: _LoadedVectors | None = None
@@ -333,14 +317,11 @@ class PostgresVectors:
             return False
         with self._session.writing() as tx:
             tx.keep()
-            return bool(
-                tx.rows(
-                    "UPDATE {s}.projects SET lease_owner = %s, lease_until = now() + make_interval(secs => %s) "
-                    "WHERE project = %s AND (lease_owner = %s OR lease_until IS NULL OR lease_until < now()) "
-                    "RETURNING 1",
-                    (self._owner, seconds, self._key, self._owner),
-                )
+            query = (
+                "UPDATE {s}.projects SET lease_owner = %s, lease_until = now() + make_interval(secs => %s) "
+                "WHERE project = %s AND (lease_owner = %s OR lease_until IS NULL OR lease_until < now()) RETURNING 1"
             )
+            return bool(tx.rows(query, (self._owner, seconds, tx.project, self._owner)))
 
     def release(self) -> None:
         """See `Leasing`."""
@@ -349,79 +330,76 @@ class PostgresVectors:
             tx.execute(
                 "UPDATE {s}.projects SET lease_owner = NULL, lease_until = NULL "
                 "WHERE project = %s AND lease_owner = %s",
-                (self._key, self._owner),
+                (tx.project, self._owner),
             )
 
     def sets(self) -> Mapping[SetState, VectorSet]:
         """See `VectorStore`."""
         with self._session.reading() as tx:
-            return sets_of(tx, self._key)
+            return sets_of(tx)
 
     def counts(self, set_id: int) -> VectorCounts:
         """See `VectorStore`."""
         with self._session.reading() as tx:
-            totals = dict(
-                tx.rows(
-                    "SELECT state, count(*) FROM {s}.vectors WHERE project = %s AND number = %s GROUP BY state",
-                    (self._key, set_id),
-                )
-            )
+            query = "SELECT state, count(*) FROM {s}.vectors WHERE project = %s AND number = %s GROUP BY state"
+            totals = dict(tx.rows(query, (tx.project, set_id)))
         return VectorCounts(totals.get(EMBEDDED, 0), totals.get(PENDING, 0), totals.get(EMPTY, 0))
 
     def adopt(self, fingerprint: Fingerprint) -> VectorSet:
         """See `VectorStore`."""
         with self._session.writing() as tx:
-            entry = sets_of(tx, self._key).get("serving")
+            entry = sets_of(tx).get("serving")
             if entry is not None:
                 require_same(entry.fingerprint, fingerprint)
                 return entry
-            return self._fill_set(tx, make_set(tx, self._key, fingerprint, "serving"))
+            return self._fill_set(tx, make_set(tx, fingerprint, "serving"))
 
     def build(self, fingerprint: Fingerprint) -> VectorSet:
         """See `VectorStore`."""
         with self._session.writing() as tx:
-            entry = sets_of(tx, self._key).get("building")
+            entry = sets_of(tx).get("building")
             if entry is not None and entry.fingerprint == fingerprint:
                 return entry
             if entry is not None:
-                drop_set(tx, self._key, entry.id)
-            return self._fill_set(tx, make_set(tx, self._key, fingerprint, "building"))
+                drop_set(tx, entry.id)
+            return self._fill_set(tx, make_set(tx, fingerprint, "building"))
 
     def switch(self) -> None:
         """See `VectorStore`."""
         with self._session.writing() as tx:
-            sets = sets_of(tx, self._key)
+            sets = sets_of(tx)
             building = sets.get("building")
             if building is None:
                 return
-            if left := count_pending(tx, self._key, building.id):
+            query = "SELECT count(*) FROM {s}.vectors WHERE project = %s AND number = %s AND state = 1"
+            if left := tx.rows(query, (tx.project, building.id))[0][0]:
                 raise EmbeddingError(f"{building.fingerprint} cannot take over yet: {left} texts are not embedded")
             if "serving" in sets:
-                drop_set(tx, self._key, sets["serving"].id)
+                drop_set(tx, sets["serving"].id)
             tx.count_vectors()
             tx.execute(
                 "UPDATE {s}.vector_sets SET state = 'serving' WHERE project = %s AND number = %s",
-                (self._key, building.id),
+                (tx.project, building.id),
             )
 
     def abandon(self) -> None:
         """See `VectorStore`."""
         with self._session.writing() as tx:
-            if entry := sets_of(tx, self._key).get("building"):
-                drop_set(tx, self._key, entry.id)
+            if entry := sets_of(tx).get("building"):
+                drop_set(tx, entry.id)
 
     def set_cards(self, cards: Mapping[str, str]) -> None:
         """See `VectorStore`."""
         self._cards = dict(cards)
         with self._session.reading() as tx:
-            ids = read_entities(tx, self._key)
-            sets = sets_of(tx, self._key)
+            ids = read_entities(tx)
+            sets = sets_of(tx)
             wanted = {id_: text_hash(text) for id_, text in cards.items() if id_ in ids}
-            same = all(cards_of(tx, self._key, entry.id) == wanted for entry in sets.values())
+            same = all(cards_of(tx, entry.id) == wanted for entry in sets.values())
         if sets and not same:
             with self._session.writing() as tx:
-                for entry in sets_of(tx, self._key).values():
-                    carry_cards(tx, self._key, entry.id, wanted)
+                for entry in sets_of(tx).values():
+                    carry_cards(tx, entry.id, wanted)
 
     def pending(self, set_id: int, *, limit: int, first: Sequence[str] = ()) -> list[PendingText]:
         """See `VectorStore`."""
@@ -430,10 +408,10 @@ class PostgresVectors:
                 "SELECT path, paragraph, text FROM {s}.vectors WHERE project = %s AND number = %s AND state = 1 "
                 "AND (paragraph >= 0 OR path = ANY(%s)) ORDER BY paragraph >= 0, "
                 "array_position(%s::text[], path::text) NULLS LAST, path, paragraph LIMIT %s",
-                (self._key, set_id, list(self._cards), list(first), limit),
+                (tx.project, set_id, list(self._cards), list(first), limit),
             )
             paths = sorted({path for path, paragraph, _ in records if paragraph >= 0})
-            documents = read_documents(tx, self._key, "d.path = ANY(%s)", (paths,)) if paths else []
+            documents = read_documents(tx, "d.path = ANY(%s)", (paths,)) if paths else []
         texts: dict[Owner, str] = {
             (doc.path, number): text for doc in documents for number, text in embedded_texts(doc).items()
         }
@@ -452,9 +430,9 @@ class PostgresVectors:
         """See `VectorStore`."""
         check_batch(vector_set.fingerprint, fingerprint, texts, vectors)
         with self._session.writing() as tx:
-            if all(entry.id != vector_set.id for entry in sets_of(tx, self._key).values()):
+            if all(entry.id != vector_set.id for entry in sets_of(tx).values()):
                 return 0
-            return keep(tx, self._key, vector_set.id, self._form, texts, vectors)
+            return keep(tx, vector_set.id, self._form, texts, vectors)
 
     def nearest(
         self, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None = None
@@ -475,7 +453,7 @@ class PostgresVectors:
         """See `VectorStore`."""
         with self._session.reading() as tx:
             self._check(tx, vector_set)
-            values: tuple[Any, ...] = (self._key, vector_set.id)
+            values: tuple[Any, ...] = (tx.project, vector_set.id)
             where = "WHERE project = %s AND number = %s AND state = 0"
             total = tx.rows(f"SELECT count(*) FROM {{s}}.vectors {where}", values)[0][0]
             step = max(1, -(-total // size))
@@ -495,14 +473,14 @@ class PostgresVectors:
         return VectorIndexStatus(approximate=False, vectors=0 if entry is None else self.counts(entry.id).embedded)
 
     def _fill_set(self, tx: Transaction, made: VectorSet) -> VectorSet:
-        fill(tx, self._key, made.id)
-        ids = read_entities(tx, self._key)
+        fill(tx, made.id)
+        ids = read_entities(tx)
         wanted = {id_: text_hash(text) for id_, text in self._cards.items() if id_ in ids}
-        carry_cards(tx, self._key, made.id, wanted)
+        carry_cards(tx, made.id, wanted)
         return made
 
     def _check(self, tx: Transaction, vector_set: VectorSet) -> None:
-        if all(entry.id != vector_set.id for entry in sets_of(tx, self._key).values()):
+        if all(entry.id != vector_set.id for entry in sets_of(tx).values()):
             raise SetGone(f"{vector_set.fingerprint} has been replaced")
 
     def _search_server(
@@ -519,7 +497,7 @@ class PostgresVectors:
             "SELECT v.path, v.paragraph, v.embedding OPERATOR(public.<=>) %s::public.vector AS distance "
             f"FROM {{s}}.vectors v WHERE v.project = %s AND v.number = %s AND v.state = 0{where} "
             "ORDER BY distance, v.paragraph >= 0, v.path, v.paragraph LIMIT %s",
-            (column, self._key, vector_set.id, *values, limit),
+            (column, tx.project, vector_set.id, *values, limit),
         )
         return [(owner_of(path, paragraph), 1.0 - distance) for path, paragraph, distance in rows]
 
@@ -543,7 +521,7 @@ class PostgresVectors:
                     "SELECT v.path, v.paragraph, d.kind, v.chapter, v.embedding FROM {s}.vectors v LEFT JOIN "
                     "{s}.documents d ON d.project = v.project AND d.path = v.path AND v.paragraph >= 0 WHERE "
                     "v.project = %s AND v.number = %s AND v.state = 0 ORDER BY v.paragraph >= 0, v.path, v.paragraph",
-                    (self._key, vector_set.id),
+                    (tx.project, vector_set.id),
                 )
                 units = unit_rows(self._form.read([row[4] for row in rows], vector_set.fingerprint.dimension))
                 self._kept = _LoadedVectors(key, [tuple(row[:4]) for row in rows], units)
