@@ -55,11 +55,16 @@ def refusal(info: os.stat_result) -> str:
 
 
 class Folder:
-    """Names of one folder; made by `opened_folder`. Methods take a name, never a path, and follow no link."""
+    """Names of one folder; made by `opened_folder`. Methods take a name, never a path, and follow no link.
+
+    Attributes:
+        path: Of the folder.
+        descriptor: For `dir_fd`; None where the system has no descriptors of folders.
+    """
 
     def __init__(self, path: Path, descriptor: int | None) -> None:
         self.path = path
-        self._descriptor = descriptor
+        self.descriptor = descriptor
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
         """A descriptor of `name`, opened without waiting and without following a link.
@@ -69,10 +74,10 @@ class Folder:
             OSError: As `os.open`.
         """
         try:
-            if self._descriptor is None:
+            if self.descriptor is None:
                 # Windows has no O_NOFOLLOW: between this look and the opening a link may still be put in the place.
                 self._refuse_link(name)
-            return os.open(self.at(name), flags | _FILE_FLAGS | _NOFOLLOW, mode, dir_fd=self._descriptor)
+            return os.open(self.at(name), flags | _FILE_FLAGS | _NOFOLLOW, mode, dir_fd=self.descriptor)
         except OSError:
             self._refuse_link(name)
             raise
@@ -80,18 +85,29 @@ class Folder:
     def lstat(self, name: str) -> os.stat_result | None:
         """What lies at `name`, itself and not what it leads to; None when there is nothing."""
         try:
-            return os.stat(self.at(name), dir_fd=self._descriptor, follow_symlinks=False)
+            return os.stat(self.at(name), dir_fd=self.descriptor, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
+    def regular(self, name: str) -> os.stat_result | None:
+        """As `lstat`, of a regular file alone.
+
+        Raises:
+            Refused: Something else lies there.
+        """
+        info = self.lstat(name)
+        if info is not None and (what := refusal(info)):
+            raise Refused(what, name)
+        return info
+
     def replace(self, name: str, target: str) -> None:
         """Put `name` in the place of `target`, in one step."""
-        at = self._descriptor
+        at = self.descriptor
         os.replace(self.at(name), self.at(target), src_dir_fd=at, dst_dir_fd=at)
 
     def unlink(self, name: str) -> None:
         """Remove a name that is no folder; of a link, the link."""
-        os.unlink(self.at(name), dir_fd=self._descriptor)
+        os.unlink(self.at(name), dir_fd=self.descriptor)
 
     def inner(self, name: str, *, make: bool, mode: int) -> "Folder":
         """The folder `name` of this one, made when `make` and it is not there.
@@ -101,16 +117,16 @@ class Folder:
         """
         if make and self.lstat(name) is None:
             with suppress(FileExistsError):
-                os.mkdir(self.at(name), mode, dir_fd=self._descriptor)
+                os.mkdir(self.at(name), mode, dir_fd=self.descriptor)
                 self.sync()
         path = self.path / name
-        if self._descriptor is None:
+        if self.descriptor is None:
             self._refuse_link(name)
             if not path.is_dir():
                 raise _not_a_folder(path)
             return Folder(path, None)
         try:
-            return Folder(path, os.open(name, _FOLDER_FLAGS | _NOFOLLOW, dir_fd=self._descriptor))
+            return Folder(path, os.open(name, _FOLDER_FLAGS | _NOFOLLOW, dir_fd=self.descriptor))
         except NotADirectoryError:  # what Linux says of a link here, too
             self._refuse_link(name)
             raise _not_a_folder(path) from None
@@ -120,27 +136,22 @@ class Folder:
 
     def sync(self) -> None:
         """Make what happened to the names durable. Windows cannot open folders; its renames are journalled."""
-        if self._descriptor is not None:
-            os.fsync(self._descriptor)
+        if self.descriptor is not None:
+            os.fsync(self.descriptor)
 
     def status(self) -> os.stat_result:
         """Of the folder itself."""
-        return os.lstat(self.path) if self._descriptor is None else os.fstat(self._descriptor)
-
-    @property
-    def descriptor(self) -> int | None:
-        """For `dir_fd`; None where the system has no descriptors of folders."""
-        return self._descriptor
+        return os.lstat(self.path) if self.descriptor is None else os.fstat(self.descriptor)
 
     def close(self) -> None:
         """Let the folder go; twice is fine."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
 
     def at(self, name: str) -> str | Path:
         """`name` for a system call with `dir_fd`, which is None where the system has no descriptors of folders."""
-        return name if self._descriptor is not None else self.path / name
+        return name if self.descriptor is not None else self.path / name
 
     def _refuse_link(self, name: str) -> None:
         info = self.lstat(name)
@@ -363,9 +374,7 @@ def open_file(
             flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
             descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0))
         else:
-            info = folder.lstat(path.name)
-            if info is not None and (what := refusal(info)):
-                raise Refused(what, path.name)
+            folder.regular(path.name)
             descriptor = folder.open(path.name, os.O_RDONLY)
     with os.fdopen(descriptor, "rb") as file:
         info = os.fstat(descriptor)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from armarius.errors import ArmariusError, ProjectGone, StoreBusy
-from armarius.io.files import Folder, Refused, opened_folder, refusal
+from armarius.io.files import Folder, Refused, opened_folder
 from armarius.io.write import write_error
 
 LOCK_NAME = ".lock"
@@ -87,9 +87,7 @@ def acquire(folder: Folder, name: str, modes: Iterable[bool] = (True,)) -> tuple
         Refused: What lies there is not a regular file.
         OSError: It cannot be made or opened.
     """
-    there = folder.lstat(name)
-    if there is not None and (what := refusal(there)):
-        raise Refused(what, name)
+    folder.regular(name)
     descriptor = folder.open(name, os.O_RDWR | os.O_CREAT)
     try:
         info = os.fstat(descriptor)

@@ -157,7 +157,7 @@ def write_atomic(
     """
     try:
         with opened_folder(path.parent, below=below, make=make) as folder:
-            there = _refuse_other(folder, path.name)
+            there = folder.regular(path.name)
             if before is not None and there is not None and (what := _why_protected(folder, path.name, there)):
                 raise _Protected(what, path.name)
             draft = f".{path.name}.{os.urandom(8).hex()}.tmp"
@@ -267,7 +267,7 @@ def move_atomic(source: Path, target: Path, *, below: Path | None = None) -> Non
     """
     try:
         with opened_folder(target.parent, below=below, make=True) as folder:
-            _refuse_other(folder, target.name)
+            folder.regular(target.name)
             with source.open("r+b") as file:  # Windows syncs only what may be written
                 os.fsync(file.fileno())
             source.replace(target)
@@ -411,13 +411,6 @@ def _clear_drafts(folder: Folder, name: str) -> None:
                 folder.unlink(entry)
 
 
-def _refuse_other(folder: Folder, name: str) -> os.stat_result | None:
-    info = folder.lstat(name)
-    if info is not None and (what := refusal(info)):
-        raise Refused(what, name)
-    return info
-
-
 def remove_file(path: Path, *, below: Path | None = None) -> bool:
     """Remove a regular file.
 
@@ -434,11 +427,8 @@ def remove_file(path: Path, *, below: Path | None = None) -> bool:
     """
     try:
         with opened_folder(path.parent, below=below) as folder:
-            info = folder.lstat(path.name)
-            if info is None:
+            if folder.regular(path.name) is None:
                 return False
-            if what := refusal(info):
-                raise Refused(what, path.name)
             # A link put there since the look is removed itself: unlink never follows.
             with _note_change(folder, path):
                 folder.unlink(path.name)

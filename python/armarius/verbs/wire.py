@@ -40,7 +40,6 @@ class Positions:
     """
 
     def __init__(self, encoding: PositionEncoding, text_of: Callable[[str], str | None]) -> None:
-        units("", 0, encoding)  # refuses an unknown one
         self.encoding: PositionEncoding = encoding
         self._text_of = text_of
         self._texts: dict[str, str | None] = {}
