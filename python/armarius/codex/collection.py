@@ -136,10 +136,8 @@ class Collection(Listed[Item]):
         """An id from the text, so that two people adding records do not collide in a merge."""
         ids = {item.id for item in self.list()}
         digest = hashlib.blake2b(str(text).encode("utf-8", "replace"), digest_size=16).hexdigest()
-        for size in (8, 16, 32):
-            if (id_ := f"{self._table[0]}-{digest[:size]}") not in ids:
-                return id_
-        return f"{self._table[0]}-{digest}-{len(ids)}"
+        ends = (digest[:8], digest[:16], digest, f"{digest}-{len(ids)}")
+        return next(id_ for end in ends if (id_ := f"{self._table[0]}-{end}") not in ids)
 
     def _unused_id(self, id_: str) -> str:
         """The id, or another one where a record has it whose document was moved."""

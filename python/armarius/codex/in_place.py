@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from difflib import unified_diff
 from hashlib import sha256
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 from armarius.codex.draft import Draft, Profiles
@@ -234,19 +235,23 @@ class _Page:
         here = self._section()
         if here is None or self.drafts[self.at].whole:
             return None
-        after = self._remove_section(here, list(_walk(self.root)))
-        return after if self._states_draft(after, None) else None
+        lines = _lines(self.text)
+        before, after = lines[: here.line - 1], lines[self._end(here) - 1 :]
+        while not after and before and not before[-1].strip():
+            before.pop()
+        text = _text([*before, *(after or [""])])
+        return text if self._states_draft(text, None) else None
 
     def with_section(self, name: str, type_: str) -> str:
         """The text with a section that declares somebody new, "" if it would be read otherwise."""
-        sections, lines = list(_walk(self.root)), _lines(self.text)
+        lines = _lines(self.text)
         own = {
             draft.origin.line
             for draft in self.drafts
             if draft.type == type_ and draft.standing in ("declared", "listed")
         }
-        last = max((node for node in sections if node.line in own), key=lambda node: node.line, default=None)
-        level, at = (2, len(lines)) if last is None else (last.level, self._end(last, sections) - 1)
+        last = max((node for node in _walk(self.root) if node.line in own), key=attrgetter("line"), default=None)
+        level, at = (2, len(lines)) if last is None else (last.level, self._end(last) - 1)
         before, rest, end = lines[:at], lines[at:], lines[0][len(lines[0].rstrip("\r")) :]
         while before and not before[-1].strip():
             before.pop()
@@ -270,16 +275,9 @@ class _Page:
             if (node.line, node.level) == (here.line, here.level)
         )
 
-    def _remove_section(self, here: ProfileSection, sections: list[ProfileSection]) -> str:
-        lines = _lines(self.text)
-        before, after = lines[: here.line - 1], lines[self._end(here, sections) - 1 :]
-        while not after and before and not before[-1].strip():
-            before.pop()
-        return _text([*before, *(after or [""])])
-
-    def _end(self, here: ProfileSection, sections: list[ProfileSection]) -> int:
+    def _end(self, here: ProfileSection) -> int:
         """The line behind a section."""
-        behind = (node.line for node in sections if node.line > here.line and node.level <= here.level)
+        behind = (node.line for node in _walk(self.root) if node.line > here.line and node.level <= here.level)
         return next(behind, len(_lines(self.text)) + 1)
 
     def _states_draft(self, text: str, wanted: Draft | None) -> bool:

@@ -12,7 +12,6 @@ import re
 import string
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from os import PathLike
 from typing import Final, Literal
@@ -258,11 +257,6 @@ class Truncated:
     truncated: bool
 
 
-@cache
-def _default_counter() -> TokenCounter:
-    return TokenCounter.for_encoding("o200k_base")
-
-
 def truncate(
     text: str,
     max_tokens: int,
@@ -303,7 +297,9 @@ def truncate(
     if not isinstance(counter, TokenCounter | None):
         raise ContractError(f"counter must be a TokenCounter, got {shown(counter)}")
     try:
-        return _truncate_text(text, max_tokens, keep, anchor, boundary, counter or _default_counter())
+        return _truncate_text(
+            text, max_tokens, keep, anchor, boundary, counter or TokenCounter.for_encoding("o200k_base")
+        )
     except UnicodeEncodeError as problem:
         raise ContractError(f"text: {problem.object[problem.start]!a} is a lone surrogate, which is no text") from None
 
