@@ -3,7 +3,7 @@
 It works with a plain `MessagesState`; the messages before the newest human one are passed as the conversation.
 
     graph.add_node("context", inject_context)
-    app.invoke({"messages": [("human", "检查第3章的角色一致性")]}, context=ArmariusContext(engine))
+    app.invoke({"messages": [("human", "检查角色是否一致")]}, context=ArmariusContext(engine))
 
 With many projects, the context contains only plain values, which a LangGraph server can receive:
 

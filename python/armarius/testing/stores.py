@@ -216,11 +216,11 @@ class StoreContents:
 
     def test_all_that_was_learnt_from_a_document_comes_and_goes_with_it(self, store: Store) -> None:
         """Kinds side by side in one `apply`, of any size; a document that is put again begins without them."""
-        path, large = "chapters/ch003.md", bytes(range(256)) * 4_000
+        path, text, large = "chapters/ch003.md", "# 第三回", bytes(range(256)) * 4_000
         rows = {kind: DerivedRow(path, kind, f"about {kind}", large[: 10**at]) for at, kind in enumerate("abcdefg")}
-        store.apply([Put(document(path, "# 第三回"), ""), *rows.values()])
+        store.apply([Put(document(path, text), ""), *rows.values()])
         assert {kind: store.learnt(kind) for kind in rows} == {kind: {path: row} for kind, row in rows.items()}
-        store.apply([Put(document(path, "# 第三回 又"), ""), rows["a"]])
+        store.apply([Put(document(path, f"{text} 又"), ""), rows["a"]])
         assert [kind for kind in rows if store.learnt(kind)] == ["a"]
         store.apply([Remove(path), rows["b"]])
         assert not any(store.learnt(kind) for kind in rows)

@@ -259,7 +259,7 @@ class VectorStoreConformance(VectorSearch):
         """The new text is asked for."""
         vectors = vectors_of(store)
         made = vectors.adopt(OLD)
-        store.apply([chapter(1, "原来的文字在此"), chapter(2, "另一章的文字")])
+        store.apply([chapter(1, "原来的文字在此"), chapter(2, "另一段的文字")])
         rows = vectors.pending(made.id, limit=9)
         store.apply([chapter(1, "改过的文字在此"), Remove("chapters/ch002.md")])
         assert vectors.put(made, OLD, rows, embed(OLD, [row.text for row in rows])) == 0

@@ -38,7 +38,7 @@ _OF_CHAPTERS = re.compile(
     re.IGNORECASE,
 )
 _NEXT = re.compile(
-    rf"下\s*一?\s*{names('han', 'chapter', 'round', 'episode')}|次の[章話回]|다음\s*(?:장(?!면)|화|회)"
+    rf"(?:下\s*一?\s*|次の){names('han', 'chapter', 'round', 'episode')}|다음\s*(?:장(?!면)|화|회)"
     r"|\b(?:next|following)\s+(?:chapter|episode)\b|\b(?:prochain|chapitre\s+suivant)",
 )
 _QUOTES = "“”\"「」『』《》«»‘’'"
