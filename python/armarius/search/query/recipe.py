@@ -144,8 +144,12 @@ def _read(query: str, *, weighs: bool = True) -> Recipe:
 def _task(text: str) -> TaskName:
     """The task of a request, folded, its chapters masked; beside a text that is pasted, its first or last line says."""
     lines = [line for line in map(str.strip, text.splitlines()) if line] or [""]
-    tasks = (_model().best(_features(line), "ask", _LEAD) for line in dict.fromkeys((lines[0], lines[-1])))
-    return cast("TaskName", next((task for task in tasks if task != "ask"), "ask"))
+    task = "ask"
+    for line in dict.fromkeys((lines[0], lines[-1])):
+        task = _model().best(_features(line), "ask", _LEAD)
+        if task != "ask":
+            break
+    return cast("TaskName", task)
 
 
 def _features(text: str) -> set[str]:
@@ -161,8 +165,7 @@ def _features(text: str) -> set[str]:
         begin = clause.end() - len(clause[0].lstrip())
         end = clause.start() + len(clause[0].rstrip())
         if begin < end:
-            sets.update(f"^{name}" for name in first.get(begin, _NO_SET))
-            sets.update(f"${name}" for name in last.get(end, _NO_SET))
+            sets.update(map("^".__add__, first.get(begin, _NO_SET)), map("$".__add__, last.get(end, _NO_SET)))
     return {*ngrams(text), *map("#{}".format, sets), *map("&".join, combinations(sorted(sets), 2))}
 
 
