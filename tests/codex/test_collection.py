@@ -44,6 +44,14 @@ def test_ids_follow_from_the_text_and_do_not_collide(tmp_path):
     assert Memories(tmp_path / "other").create("同一句").id == first.id
 
 
+def test_an_id_is_there_for_the_same_text_however_often_and_whatever_was_deleted_before(tmp_path):
+    memories = Memories(tmp_path)
+    other = memories.create("另一句")
+    ids = {memories.create("同一句").id for _ in range(5)}
+    memories.delete(other.id)
+    assert memories.create("同一句").id not in ids
+
+
 def test_constraint_that_says_the_same_is_the_one_there_is(tmp_path):
     constraints = Constraints(tmp_path)
     first = constraints.create("不写旁人的心理", priority=3, id="c1")

@@ -136,7 +136,7 @@ class Collection(Listed[Item]):
         """An id from the text, so that two people adding records do not collide in a merge."""
         ids = {item.id for item in self.list()}
         digest = hashlib.blake2b(str(text).encode("utf-8", "replace"), digest_size=16).hexdigest()
-        ends = (digest[:8], digest[:16], digest, f"{digest}-{len(ids)}")
+        ends = chain((digest[:8], digest[:16], digest), map(f"{digest}-{{}}".format, count(len(ids))))
         return next(id_ for end in ends if (id_ := f"{self._table[0]}-{end}") not in ids)
 
     def _unused_id(self, id_: str) -> str:
