@@ -6,6 +6,7 @@ from tests.index.conftest import NOVEL, counts_of, put
 from tests.index.test_index import equals_folder
 
 from armarius.index import watcher as watchers
+from armarius.index.freshness import IndexWatch
 from armarius.index.project_index import ProjectIndex
 from armarius.index.watcher import Followed, Watcher
 
@@ -24,6 +25,14 @@ def eventually(claim, seconds=60):
             return
         time.sleep(0.01)
     assert claim()
+
+
+def test_nothing_counts_as_watched_before_all_folders_are(tmp_path, monkeypatch):
+    watch, seen = IndexWatch(), []
+    monkeypatch.setattr(Watcher, "follow", lambda self, root, changed: seen.append(watch.on) or root)
+    watch.start({"": tmp_path, "book2": tmp_path / "book2"}, lambda paths: None)
+    assert seen == [False, False]
+    assert list(watch.folders) == ["", "book2"]
 
 
 def test_a_save_is_searchable_soon(watching):

@@ -529,9 +529,12 @@ class IndexWatch:
         if not self.folders:
             from armarius.index.watcher import Watcher  # a project that is not watched needs none
 
-            for name, root in folders.items():
-                watcher = Watcher(root) if by is None or name else by
-                self.folders[name] = watcher.follow(root, partial(_report_qualified, name, changed))
+            self.folders = {
+                name: (Watcher(root) if by is None or name else by).follow(
+                    root, partial(_report_qualified, name, changed)
+                )
+                for name, root in folders.items()
+            }
 
     def stop(self) -> None:
         """Stop watching. Idempotent."""
