@@ -295,7 +295,7 @@ def _yaml_entries(text: str, at: int, end: int) -> Iterator[_Entry]:
         column = first - max(text.rfind("\n", 0, first), text.rfind("\r", 0, first)) - 1
         if depth < 0:
             depth, listed = column, bare.startswith("-")
-        if column > depth or (not listed and bare.startswith("- ")) or bare[0] in "]}#":
+        if column > depth or (not listed and f"{bare} ".startswith("- ")) or bare[0] in "]}#":
             if inside < 0 and not block:
                 inside = first
         else:

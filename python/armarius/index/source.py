@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 # Version of the document reader: raise it when `documents` reads the same bytes differently.
-_READER = 4
+_READER = 5
 
 
 class LiveConfig:
