@@ -292,7 +292,8 @@ def _yaml_entries(text: str, at: int, end: int) -> Iterator[_Entry]:
         if not bare or (bare.startswith("#") and start < 0) or bare in ("---", "..."):
             continue
         first = line.start() + _indent(line[0])
-        column = first - max(text.rfind("\n", 0, first), text.rfind("\r", 0, first)) - 1
+        before = text.rfind("\n", 0, first)
+        column = first - max(before, text.rfind("\r", before + 1, first)) - 1
         if depth < 0:
             depth, listed = column, bare.startswith("-")
         if column > depth or (not listed and f"{bare} ".startswith("- ")) or bare[0] in "]}#":
