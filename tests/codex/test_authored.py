@@ -20,6 +20,15 @@ def test_created_entity_is_read_back(tmp_path):
     assert AuthoredCodex(tmp_path).list() == (entity,)
 
 
+def test_a_change_of_attributes_that_is_no_table_is_refused_by_name(tmp_path):
+    codex = AuthoredCodex(tmp_path)
+    codex.create("白鹭", attributes={"年龄": "12"})
+    for change in (codex.update, codex.preview):
+        with pytest.raises(CodexError, match="attributes: expected an object, got a string"):
+            change("白鹭", attributes="十二")
+    assert codex.get("白鹭").attributes == {"年龄": "12"}
+
+
 def test_what_was_just_written_is_answered_before_the_index_has_seen_it(tmp_path):
     codex = AuthoredCodex(tmp_path, whole=lambda: build_codex([PROFILE]))
     assert codex.create("白鹭", type="character").type == "character"

@@ -389,7 +389,7 @@ def flatten(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Each field that a page can say, each attribute by its key."""
     for name, value in changes.items():
         if name == "attributes":
-            yield from ((name, key, text) for key, text in (value or {}).items())
+            yield from ((name, key, text) for key, text in value.items()) if isinstance(value, Mapping) else ()
         elif name in EDITABLE:
             yield name, "", value
 
